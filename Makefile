@@ -1,0 +1,77 @@
+# hloom.  A machine with make and Python 3.11 or newer is enough:
+#
+#   make demo        the tour, step by step, with a picture at the end
+#   make test        everything that must hold: check, tests, property tests
+#   make check       what to run while editing: lint and the tiny tests, under a minute
+#   make lint        ruff, mypy, import layers
+#   make bench       hloom, NumPy and jax side by side
+#   make docs        the pages, in build/docs
+#   make clean       takes away all that the others made
+#
+# Each target makes the environment it needs, once.  PYTHON=... picks the interpreter,
+# VENV=... another place for the environment, WORKERS=... how many processes run the tests.
+
+VENV ?= .venv
+BENCH_VENV ?= .venv-bench
+WORKERS ?= 2
+
+CANDIDATES = python3 python python3.13 python3.12 python3.11
+IS_NEW_ENOUGH = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(or $(shell for python in $(CANDIDATES); do \
+	"$$python" -c '$(IS_NEW_ENOUGH)' 2>/dev/null && echo "$$python" && break; done), \
+	$(error no Python 3.11 or newer with the venv module on PATH; name one with PYTHON=/path/to/python))
+
+# The sources of this folder are the ones that run, also when the folder was copied or moved.
+export PYTHONPATH := $(CURDIR)/src
+
+RUN = $(VENV)/bin/python
+PYTEST = $(RUN) -m pytest -q
+
+.PHONY: demo test check lint tiny tests property-tests second bench docs clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/ready-demo
+	$(RUN) docs/tour.py
+
+test: check tests property-tests
+
+check: lint tiny
+
+lint: $(VENV)/ready-dev
+	$(RUN) -m ruff check
+	$(RUN) -m mypy
+	$(RUN) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
+
+tiny: $(VENV)/ready-test
+	$(PYTEST) tests/test_tiny.py
+
+tests: $(VENV)/ready-test
+	$(PYTEST) -n $(WORKERS) tests
+
+property-tests: $(VENV)/ready-test
+	$(PYTEST) -n $(WORKERS) property_tests
+
+# The tour on another interpreter:  make second PYTHON=python3.13 VENV=.venv313
+second: $(VENV)/ready-test
+	$(RUN) -m pip install --quiet --upgrade 'jaxlib<0.13'
+	$(PYTEST) tests/test_tour.py tests/test_tiny.py
+
+bench:
+	$(MAKE) VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench
+	$(BENCH_VENV)/bin/python -m benchmarks
+
+docs: $(VENV)/ready-docs
+	$(RUN) -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo 'read build/docs/index.html'
+
+# One environment, filled as far as a target asks: .venv/ready-demo has what the demo needs.
+$(VENV)/ready-%: setup.cfg pyproject.toml
+	@echo 'installing hloom[$*] in $(VENV) (once)'
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(BENCH_VENV) .venv313 build dist src/*.egg-info .hypothesis \
+		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests property_tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
