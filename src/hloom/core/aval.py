@@ -1,0 +1,77 @@
+"""`ShapedArray`: what is known of an array before it has values."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+
+
+class ShapedArray:
+    """Shape, dtype and weak type of an array; interned, so equality is identity.
+
+    A value is *weakly typed* when it stems from Python scalars only: it then takes the dtype of
+    what it meets (JEP 9263).  `str` gives the jaxpr spelling.
+
+    >>> hloom.core.ShapedArray((2, 3), np.dtype("float32"))
+    ShapedArray(float32[2,3])
+    >>> print(hloom.core.ShapedArray((2, 3), np.dtype("float32")))
+    f32[2,3]
+    """
+
+    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "_text", "programs")
+    _interned: dict[tuple[Any, ...], ShapedArray] = {}
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak_type: bool
+    ndim: int
+    size: int
+
+    def __new__(cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool = False) -> ShapedArray:
+        key = (shape, dtype, weak_type)
+        found = cls._interned.get(key)
+        if found is None:
+            found = cls._interned.setdefault(key, cls._make(tuple(shape), np.dtype(dtype), bool(weak_type)))
+        return found
+
+    @classmethod
+    def _make(cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool) -> ShapedArray:
+        self = object.__new__(cls)
+        self.shape = tuple(map(int, shape))
+        self.dtype = dtype
+        self.weak_type = weak_type
+        self.ndim = len(shape)
+        self.size = prod(shape)
+        self._text = f"{dtypes.short_name(dtype)}[{','.join(map(str, self.shape))}]"
+        self.programs: dict[Any, Any] = {}  # programs that hang on this type alone (indexing)
+        return self
+
+    def update(self, shape: Any = None, dtype: Any = None, weak_type: bool | None = None) -> ShapedArray:
+        """The aval that differs from this one in what is given."""
+        return ShapedArray(
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            self.weak_type if weak_type is None else weak_type,
+        )
+
+    def strong(self) -> ShapedArray:
+        """The same without weak type."""
+        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+
+    def str_short(self) -> str:
+        """The jaxpr spelling, `f32[2,3]`."""
+        return self._text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self.dtype.name}[{','.join(map(str, self.shape))}]{weak})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShapedArray, (self.shape, self.dtype, self.weak_type)

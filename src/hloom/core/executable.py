@@ -1,0 +1,52 @@
+"""Where core meets the engines: what a compiled program is, and who is there to compile.
+
+core imports no engine.  `hloom.engines` fills `ENGINES` when the package is imported, and the rest
+of core asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from hloom.config import Config
+from hloom.core.aval import ShapedArray
+
+
+class Executable(NamedTuple):
+    """A compiled program: `execute(buffers).consume_with_handlers(handlers)` gives result buffers."""
+
+    execute: Callable[[list[Any]], Any]
+    handlers: list[Any]
+    outs: list[ShapedArray]
+
+
+class Engines(dict[str, Any]):
+    """Engines by name; one that is not there yet is loaded by `load`."""
+
+    load: Callable[[str], Any]
+
+    def __missing__(self, name: str) -> Any:
+        engine = self[name] = self.load(name)
+        return engine
+
+
+ENGINES = Engines()
+
+
+def compile_jaxpr(jaxpr: Any, config: Config, **options: Any) -> Executable:
+    """Compile with the engine that `config` names."""
+    if config.exact:
+        options["tier"] = "exact"
+    executable: Executable = ENGINES[config.engine].compile(jaxpr, **options)
+    return executable
+
+
+def put(value: Any, aval: ShapedArray) -> Any:
+    """A device buffer that holds a copy of the NumPy value."""
+    return ENGINES["xla"].put(value, aval)
+
+
+def get(buffer: Any, aval: ShapedArray) -> Any:
+    """The buffer's value as a read-only ndarray; waits until it is computed."""
+    return ENGINES["xla"].get(buffer, aval)

@@ -1,0 +1,191 @@
+"""The IR: a `Jaxpr` is a typed list of equations, each one application of a primitive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import errors
+from hloom.core.array import Array, HostArray, host_array
+from hloom.core.aval import ShapedArray
+from hloom.core.source import Source
+
+
+class Var:
+    """A name for one value; two variables are the same only if they are the same object."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Var(id={id(self)}):{self.aval}"
+
+
+class Literal:
+    """A 0-d constant that stands in an equation itself."""
+
+    __slots__ = ("value", "aval")
+
+    def __init__(self, value: np.ndarray[Any, Any], aval: ShapedArray):
+        self.value = value
+        self.aval = aval
+
+    def array(self) -> HostArray:
+        """The constant as an array."""
+        return host_array(self.value, self.aval)
+
+    def __repr__(self) -> str:
+        return str(self.value[()])
+
+
+Atom = Var | Literal
+
+
+class Equation:
+    """`outputs = primitive[params] inputs`, and the user's line it comes from."""
+
+    __slots__ = ("primitive", "inputs", "outputs", "params", "source")
+
+    def __init__(
+        self,
+        primitive: Any,
+        inputs: list[Atom],
+        outputs: list[Var],
+        params: dict[str, Any],
+        source: Source | None = None,
+    ):
+        self.primitive = primitive
+        self.inputs = inputs
+        self.outputs = outputs
+        self.params = params
+        self.source = source
+
+
+class Jaxpr:
+    """A function of arrays as data: inputs, equations in order, outputs.
+
+    The first `captured` inputs are what the traced function closed over.  `cache` keeps what is
+    made from this Jaxpr (programs, derivatives), so that it lives as long as the Jaxpr does.
+    """
+
+    __slots__ = ("inputs", "equations", "outputs", "captured", "origin", "cache", "__weakref__")
+
+    def __init__(
+        self,
+        inputs: list[Var],
+        equations: list[Equation],
+        outputs: list[Atom],
+        captured: int = 0,
+        origin: Any = None,
+    ):
+        self.inputs = inputs
+        self.equations = equations
+        self.outputs = outputs
+        self.captured = captured
+        self.origin = origin
+        self.cache: dict[Any, Any] = {}
+
+    @property
+    def in_avals(self) -> list[ShapedArray]:
+        """Types of all inputs."""
+        return [v.aval for v in self.inputs]
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        """Types of the outputs."""
+        return [v.aval for v in self.outputs]
+
+    @property
+    def eqns(self) -> list[Equation]:
+        """The equations, by their short name."""
+        return self.equations
+
+    def __str__(self) -> str:
+        return _printers[0](self)
+
+    __repr__ = __str__
+
+
+_printers: list[Any] = []  # core.printing adds itself: it needs the classes above
+
+
+class ClosedJaxpr:
+    """A Jaxpr with the arrays that it closed over; what `make_jaxpr` returns."""
+
+    __slots__ = ("jaxpr", "consts")
+
+    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Array]):
+        self.jaxpr = jaxpr
+        self.consts = list(consts)
+
+    @property
+    def in_avals(self) -> list[ShapedArray]:
+        """Types of the arguments."""
+        return self.jaxpr.in_avals[self.jaxpr.captured :]
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        """Types of the results."""
+        return self.jaxpr.out_avals
+
+    @property
+    def eqns(self) -> list[Equation]:
+        """The equations."""
+        return self.jaxpr.equations
+
+    def __str__(self) -> str:
+        return str(self.jaxpr)
+
+    __repr__ = __str__
+
+
+def eval_jaxpr(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
+    """Apply the Jaxpr's equations, in order, in the trace in force; captures lead the operands."""
+    env: dict[Var, Any] = dict(zip(jaxpr.inputs, operands, strict=True))
+
+    def read(atom: Atom) -> Any:
+        return atom.array() if type(atom) is Literal else env[atom]  # type: ignore[index]
+
+    for equation in jaxpr.equations:
+        results = equation.primitive.apply([read(x) for x in equation.inputs], equation.params)
+        env.update(zip(equation.outputs, results if equation.primitive.multiple else [results]))
+    return [read(x) for x in jaxpr.outputs]
+
+
+def check_jaxpr(jaxpr: Jaxpr) -> None:
+    """Raise JaxprTypeError unless every variable is bound once before use and every type is as inferred."""
+    bound: set[Var] = set()
+
+    def bind(var: Var, where: str) -> None:
+        if var in bound:
+            raise errors.JaxprTypeError(f"{where} binds {var} a second time")
+        bound.add(var)
+
+    def use(atom: Atom, where: str) -> None:
+        if isinstance(atom, Var) and atom not in bound:
+            raise errors.JaxprTypeError(f"{where} uses {atom}, which nothing has bound before")
+
+    for var in jaxpr.inputs:
+        bind(var, "the list of inputs")
+    for number, equation in enumerate(jaxpr.equations):
+        where = f"equation {number} ({equation.primitive.name})"
+        for atom in equation.inputs:
+            use(atom, where)
+        inferred = equation.primitive.infer(*[x.aval for x in equation.inputs], **equation.params)
+        inferred = list(inferred) if equation.primitive.multiple else [inferred]
+        if [v.aval for v in equation.outputs] != inferred:
+            raise errors.JaxprTypeError(
+                f"{where} infers {', '.join(map(str, inferred))}, but its outputs are "
+                f"{', '.join(str(v.aval) for v in equation.outputs)}"
+            )
+        for param in equation.params.values():
+            if isinstance(param, Jaxpr):
+                check_jaxpr(param)
+        for var in equation.outputs:
+            bind(var, where)
+    for atom in jaxpr.outputs:
+        use(atom, "the list of outputs")

@@ -1,0 +1,104 @@
+"""What may stand beside arrays as an operand: NumPy values and Python scalars become Arrays here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.config import current
+from hloom.core.array import Array, HostArray, from_ndarray, host_array
+from hloom.core.aval import ShapedArray
+
+_RANK = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
+_SCALAR_RANK = {bool: 0, int: 1, float: 2, complex: 3}
+_constants: dict[Any, HostArray] = {}
+
+
+def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
+    """A Python scalar as a 0-d array of this aval; raises OverflowError where it does not fit."""
+    key = (value.__class__, value, aval)
+    found = _constants.get(key)
+    # A hit may have become a plain Array by being used; NaN never hits, and zeros have two signs.
+    if found is not None and found.__class__ is HostArray:
+        return found
+    try:
+        made = host_array(value, aval)
+    except OverflowError:
+        raise OverflowError(
+            f"Python integer {value} out of bounds for {aval.dtype.name}; "
+            "turn 64-bit types on with `with hloom.enable_x64():`, or use a float"
+        ) from None
+    if value and len(_constants) < 512:
+        _constants[key] = made
+    return made
+
+
+def weak_aval(cls: type, x64: bool) -> ShapedArray:
+    """The type of a lone Python scalar of this class."""
+    return ShapedArray((), dtypes.scalar_dtype(cls, x64), cls is not bool)
+
+
+def as_array(x: Any) -> Array:
+    """One operand as an Array: arrays as they are, the rest by its own type.
+
+    Raises TypeError for what is not an array, a NumPy value or a Python scalar.
+    """
+    if isinstance(x, Array):
+        return x
+    x64 = current.get().config.enable_x64
+    if x.__class__ in _SCALAR_RANK:
+        return scalar(x, weak_aval(x.__class__, x64))
+    if isinstance(x, (np.ndarray, np.generic)):
+        return from_numpy(np.asarray(x), x64)
+    for cls in _SCALAR_RANK:  # subclasses: enum members, IntFlag, ..
+        if isinstance(x, cls):
+            return scalar(cls(x), weak_aval(cls, x64))
+    convert = getattr(x, "__hloom_array__", None) or getattr(x, "__jax_array__", None)
+    if convert is not None:
+        return as_array(convert())
+    raise TypeError(f"not an array: {type(x).__name__} {x!r:.80}")
+
+
+def from_numpy(value: np.ndarray[Any, Any], x64: bool) -> Array:
+    """A copy of an ndarray on the device, 64-bit types narrowed when x64 is off."""
+    dtype = dtypes.canonicalize(dtypes.as_dtype(value.dtype), x64)
+    aval = ShapedArray(value.shape, dtype)
+    if dtype != value.dtype:
+        value = dtypes.narrow(value, dtype)
+    if not value.shape:
+        return host_array(value, aval)
+    return from_ndarray(value, aval)
+
+
+def convert(name: str, operands: Sequence[Any]) -> list[Array]:
+    """The operands of a strict op as Arrays.
+
+    A Python scalar adopts the dtype of the first array beside it, if that loses no kind.
+    """
+    anchor = next((x.aval.dtype for x in operands if isinstance(x, Array)), None)
+    if anchor is None:
+        anchor = next((_numpy_dtype(x) for x in operands if isinstance(x, (np.ndarray, np.generic))), None)
+    made: list[Array] = []
+    for position, x in enumerate(operands):
+        if isinstance(x, Array):
+            made.append(x)
+            continue
+        rank = _SCALAR_RANK.get(x.__class__)
+        if rank is not None and anchor is not None and rank <= _RANK[dtypes.kind(anchor)]:
+            made.append(scalar(x, ShapedArray((), anchor, True)))
+            continue
+        try:
+            made.append(as_array(x))
+        except TypeError:
+            raise TypeError(
+                f"{name} takes arrays and numbers; operand {position} is the {type(x).__name__} {x!r:.80}. "
+                "Make an array of it with hloom.numpy.asarray(...)."
+            ) from None
+    return made
+
+
+def _numpy_dtype(x: Any) -> np.dtype[Any]:
+    return dtypes.canonicalize(dtypes.as_dtype(x.dtype), current.get().config.enable_x64)

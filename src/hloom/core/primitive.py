@@ -1,0 +1,117 @@
+"""`Primitive`: one operation and its six rules.  This is the page to start reading at.
+
+A primitive is called with arrays (or tracers) and with parameters, which are static.  Who answers
+is decided by the trace in force: `Eager` runs a compiled program of this one operation, every other
+trace uses one of the rules below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hloom import errors
+from hloom.config import Config, current
+from hloom.core import executable, operands as conversion
+from hloom.core.array import Array, from_buffer
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import Equation, Jaxpr, Var
+from hloom.core.tables import Table
+
+
+class UndefinedPrimal:
+    """A linear operand during transposition: only its type is known."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"UndefinedPrimal({self.aval})"
+
+
+def is_linear(x: Any) -> bool:
+    """Whether a transpose rule is asked for this operand's cotangent."""
+    return x.__class__ is UndefinedPrimal
+
+
+class Primitive:
+    """An operation on arrays.  `multiple`: its results come as a list.
+
+    The rules, with parameters always by keyword:
+
+    - `infer(*avals)`: the result's type; every check of operands and parameters is here.
+    - `numpy(*ndarrays)`: the result by NumPy, the living definition.
+    - `emit(block, out, *operands)`: the StableHLO.
+    - `jvp(primals, tangents)`: result and its tangent; a tangent None is zero.
+    - `transpose(ct, *operands)`: a cotangent, or None, for each operand; linear operands arrive as
+      `UndefinedPrimal`.
+    - `batch(size, operands, axes)`: result and its batch axis; axis None means not batched.
+    """
+
+    multiple = False
+    partial_eval: Any = None  # a primitive with Jaxprs in it may split itself into known and unknown
+
+    def __init__(self, name: str):
+        self.name = name
+        self.programs = Table()
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, *operands: Any, **params: Any) -> Any:
+        for x in operands:
+            if not isinstance(x, Array):
+                operands = tuple(conversion.convert(self.name, operands))
+                break
+        return current.get().trace.process(self, operands, params)
+
+    def apply(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+        """The same for operands that are Arrays already."""
+        return current.get().trace.process(self, operands, params)
+
+    # ---- eager evaluation -------------------------------------------------------------------
+    def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+        """Run the compiled program for these types and parameters."""
+        config = current.get().config
+        key = (config, *[x.aval for x in operands], *params.items())
+        try:
+            execute, handlers, outs = self.programs[key]
+        except KeyError:
+            # A tracer in here has leaked; say so before anything is compiled for it.
+            buffers = [x._buf for x in operands]
+            execute, handlers, outs = self.programs.store(key, self.compile(operands, params, config))
+        else:
+            buffers = [x._buf for x in operands]
+        results = list(map(from_buffer, execute(buffers).consume_with_handlers(handlers), outs))
+        return results if self.multiple else results[0]
+
+    def compile(self, operands: Sequence[Array], params: dict[str, Any], config: Config) -> executable.Executable:
+        """A program of this one operation."""
+        inputs = [Var(x.aval) for x in operands]
+        outs = self.infer(*[x.aval for x in operands], **params)
+        outputs = list(map(Var, outs if self.multiple else [outs]))
+        jaxpr = Jaxpr(list(inputs), [Equation(self, list(inputs), outputs, params)], list(outputs))
+        return executable.compile_jaxpr(jaxpr, config, name=self.name, tier="fast")
+
+    # ---- the rules --------------------------------------------------------------------------
+    def infer(self, *avals: ShapedArray, **params: Any) -> Any:
+        raise errors.missing_rule(self.name, "infer")
+
+    def numpy(self, *values: Any, **params: Any) -> Any:
+        raise errors.missing_rule(self.name, "numpy")
+
+    def emit(self, block: Any, out: Any, *operands: Any, **params: Any) -> Any:
+        raise errors.missing_rule(self.name, "emit")
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        raise errors.missing_rule(self.name, "jvp")
+
+    def transpose(self, ct: Any, *operands: Any, **params: Any) -> Sequence[Any]:
+        raise errors.missing_rule(self.name, "transpose")
+
+    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any) -> tuple[Any, Any]:
+        raise errors.missing_rule(self.name, "batch")
+
+

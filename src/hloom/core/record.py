@@ -1,0 +1,145 @@
+"""`Record` writes every primitive down; `Partial` runs what is known and records the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hloom.config import current
+from hloom.core.array import Array
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Var
+from hloom.core.primitive import Primitive
+from hloom.core.printing import Printer
+from hloom.core.source import capture, resolve
+from hloom.core.trace import EAGER, Origin, Trace, Tracer, tracing
+
+_new = object.__new__
+
+
+class RecordTracer(Tracer):
+    """Stands for a variable of the Jaxpr under construction."""
+
+    __slots__ = ("var",)
+
+    trace: Record
+    var: Var
+
+    def made_at(self) -> list[tuple[str, str, int, str]]:
+        for equation in self.trace.equations:
+            if self.var in equation.outputs:
+                place = resolve(equation.source)
+                if place is None:
+                    return []
+                text = Printer(Jaxpr([], [equation], list(equation.outputs))).equation(equation, "")
+                return [(text, place.file, place.line, place.function)]
+        return []
+
+    def depends_on(self) -> list[str]:
+        needed: set[Any] = {self.var}
+        for equation in reversed(self.trace.equations):
+            if any(v in needed for v in equation.outputs):
+                needed.update(equation.inputs)
+        names = self.trace.origin.arguments
+        return [name for name, var in zip(names, self.trace.arguments) if var in needed]
+
+
+class Record(Trace):
+    """Writes every primitive down as an equation, whatever its operands are (omnistaging)."""
+
+    def __init__(self, origin: Origin, parent: Trace | None = None):
+        super().__init__(origin, parent)
+        self.equations: list[Equation] = []
+        self.arguments: list[Var] = []
+        self.captured: dict[int, tuple[Var, Array]] = {}
+
+    def tracer(self, aval: ShapedArray) -> RecordTracer:
+        """A tracer for a new variable."""
+        made: RecordTracer = _new(RecordTracer)
+        made.trace = self
+        made.aval = aval
+        made.var = Var(aval)
+        return made
+
+    def argument(self, aval: ShapedArray) -> RecordTracer:
+        """A tracer for the next argument of the traced function."""
+        made = self.tracer(aval)
+        self.arguments.append(made.var)
+        return made
+
+    def atom(self, x: Array) -> Atom:
+        """The variable or literal that an operand is in this Jaxpr.
+
+        0-d values that are known become literals; every other outside value is captured: it becomes
+        a leading input, and is kept alive by this record, so that its id stays its own.
+        """
+        if isinstance(x, Tracer):
+            if x.__class__ is RecordTracer and x.trace is self:  # type: ignore[comparison-overlap]
+                return x.var  # type: ignore[attr-defined]
+            if x.trace.done:
+                raise x.leaked()
+        elif not x.aval.shape:
+            return Literal(x._value(), x.aval)
+        found = self.captured.get(id(x))
+        if found is None:
+            found = self.captured[id(x)] = (Var(x.aval), x)
+        return found[0]
+
+    def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+        if self.done:
+            raise RuntimeError(f"a value was computed inside {self.origin} after it had returned")
+        inputs = [x.var if x.__class__ is RecordTracer and x.trace is self else self.atom(x) for x in operands]  # type: ignore[attr-defined]
+        inferred = primitive.infer(*[x.aval for x in operands], **params)
+        if primitive.multiple:
+            tracers = [self.tracer(aval) for aval in inferred]
+            outputs = [t.var for t in tracers]
+            self.equations.append(Equation(primitive, inputs, outputs, params, capture()))
+            return tracers
+        tracer = self.tracer(inferred)
+        self.equations.append(Equation(primitive, inputs, [tracer.var], params, capture()))
+        return tracer
+
+    def close(self, inputs: Sequence[RecordTracer], outputs: Sequence[Array]) -> tuple[Jaxpr, list[Array]]:
+        """The Jaxpr, and what it closed over: the operands for its leading inputs."""
+        atoms = [self.atom(x) for x in outputs]
+        variables = [var for var, _ in self.captured.values()] + [t.var for t in inputs]
+        jaxpr = Jaxpr(variables, self.equations, atoms, len(self.captured), self.origin)
+        return jaxpr, [x for _, x in self.captured.values()]
+
+
+class Partial(Record):
+    """Runs what is known in `parent` and records the rest: what has a recorded operand."""
+
+    parent: Trace
+
+    def owns(self, x: Any) -> bool:
+        """Whether `x` is unknown: recorded here."""
+        return x.__class__ is RecordTracer and x.trace is self
+
+    def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+        if not any(x.__class__ is RecordTracer and x.trace is self for x in operands):  # type: ignore[attr-defined]
+            return self.parent.process(primitive, operands, params)
+        if primitive.partial_eval is not None:
+            return primitive.partial_eval(self, operands, params)
+        return super().process(primitive, operands, params)
+
+
+def trace_to_jaxpr(
+    fun: Callable[..., Any], avals: Sequence[ShapedArray], origin: Origin | None = None
+) -> tuple[Jaxpr, list[Array]]:
+    """Trace a function of arrays that returns an array or a list of them.
+
+    Returns the Jaxpr and the values that `fun` closed over, which are its leading inputs.
+    """
+    record = Record(origin or Origin("trace", fun))
+    with tracing(record):
+        inputs = [record.argument(aval) for aval in avals]
+        outputs = fun(*inputs)
+        return record.close(inputs, list(outputs) if isinstance(outputs, (list, tuple)) else [outputs])
+
+
+def under_trace() -> bool:
+    """Whether primitives are being traced rather than evaluated."""
+    return current.get().trace is not EAGER
+
+

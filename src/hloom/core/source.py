@@ -1,0 +1,83 @@
+"""The user's line: captured cheaply while tracing, resolved late.
+
+A source is `(code, lasti)`: the code object of the innermost frame outside this package and the
+offset of the instruction it stands at.  Line and column are looked up only when a text needs them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+Source = tuple[CodeType, int]
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Location(NamedTuple):
+    """A place in a user's program; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class _Ours(dict[str, bool]):
+    """Does this file belong to the package?  Asked once for each file name."""
+
+    def __missing__(self, filename: str) -> bool:
+        ours = self[filename] = filename.startswith((PACKAGE, "<frozen "))
+        return ours
+
+
+_ours = _Ours()
+
+
+def frame(depth: int = 1) -> FrameType | None:
+    """The innermost frame that is not the package's."""
+    here: FrameType | None = sys._getframe(depth)
+    while here is not None and _ours[here.f_code.co_filename]:
+        here = here.f_back
+    return here
+
+
+def capture() -> Source | None:
+    """Where the user is now."""
+    here: FrameType | None = sys._getframe(1)
+    while here is not None:
+        code = here.f_code
+        if not _ours[code.co_filename]:
+            return code, here.f_lasti
+        here = here.f_back
+    return None
+
+
+def resolve(source: Source | None) -> Location | None:
+    """File, line, column and function of a captured source."""
+    if source is None:
+        return None
+    code, lasti = source
+    line, _, column, _ = next(islice(code.co_positions(), lasti // 2, None), (None, None, None, None))
+    name = code.co_qualname if hasattr(code, "co_qualname") else code.co_name
+    return Location(code.co_filename, line or code.co_firstlineno, (column or 0) + 1, name)
+
+
+def of_function(fun: object) -> Location | None:
+    """Where a function is defined, if it is a Python function or wraps one."""
+    while not hasattr(fun, "__code__"):
+        inner = getattr(fun, "__wrapped__", None) or getattr(fun, "func", None) or getattr(fun, "__func__", None)
+        if inner is None:
+            call = getattr(type(fun), "__call__", None)
+            inner = call if hasattr(call, "__code__") else None
+        if inner is None or inner is fun:
+            return None
+        fun = inner
+    code: CodeType = fun.__code__  # type: ignore[attr-defined]
+    return Location(code.co_filename, code.co_firstlineno, 1, code.co_name)

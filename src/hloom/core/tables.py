@@ -1,0 +1,54 @@
+"""Bounded tables of compiled programs, and the one place that clears or counts them."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakSet
+
+from hloom.config import Config
+
+CAPACITY = 2048
+
+
+class Table(dict[Any, Any]):
+    """A dict that drops its oldest entries when it grows beyond `CAPACITY`."""
+
+    everywhere: WeakSet[Table] = WeakSet()
+
+    def __init__(self) -> None:
+        super().__init__()
+        Table.everywhere.add(self)
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+    def store(self, key: Any, value: Any) -> Any:
+        """Keep `value` under `key`."""
+        if len(self) >= CAPACITY:
+            for old in list(self)[: CAPACITY // 4]:
+                self.pop(old, None)
+        self[key] = value
+        return value
+
+
+_EMPTY: dict[Any, Any] = {}
+
+
+class Tables(dict[Any, dict[Any, Any]]):
+    """A `Table` for each configuration; while tracing (key None) an empty one that stays empty."""
+
+    def __missing__(self, key: Config | None) -> dict[Any, Any]:
+        if key is None:
+            return _EMPTY
+        return self.setdefault(key, Table())
+
+
+def clear() -> None:
+    """Forget every compiled program and every table entry."""
+    for table in list(Table.everywhere):
+        table.clear()
+
+
+def entries() -> int:
+    """How many programs are held."""
+    return sum(len(table) for table in list(Table.everywhere))

@@ -1,0 +1,173 @@
+"""Traces and tracers: one context variable decides who interprets the next primitive.
+
+`Eager` is at the bottom of every chain and evaluates.  Every transformation is one more `Trace`
+with a single method, `process`, and one kind of `Tracer` that it alone opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hloom import errors
+from hloom.config import BOTTOM, HOME, Context, current
+from hloom.core import source
+from hloom.core.array import Array
+
+
+class Origin:
+    """What a trace was started for; error texts are made from it.
+
+    `transform` is its public name ("jit", "grad"), `fun` the user's function, `arguments` the name of
+    each leaf that becomes a tracer (`"x"`, `"params['w']"`).
+    """
+
+    __slots__ = ("transform", "fun", "arguments")
+
+    def __init__(self, transform: str, fun: Any = None, arguments: Sequence[str] = ()):
+        self.transform = transform
+        self.fun = fun
+        self.arguments = arguments
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.fun, "__name__", None) or type(self.fun).__name__)
+
+    def __str__(self) -> str:
+        return f"{self.transform}({self.name})" if self.fun is not None else self.transform
+
+    def where(self) -> errors.Where:
+        """Function, file and line, for an error text."""
+        place = source.of_function(self.fun) if self.fun is not None else None
+        return errors.Where(
+            self.name if self.fun is not None else self.transform,
+            place.file if place else None,
+            place.line if place else None,
+            self.transform,
+        )
+
+
+class Trace:
+    """One interpretation of primitives.  Whatever its rules call is interpreted by `parent`.
+
+    Once the transformed function has returned, `done` is set: a tracer that is used after that has
+    leaked.
+    """
+
+    parent: Any = None
+    done = False
+
+    def __init__(self, origin: Origin, parent: Trace | None = None):
+        self.origin = origin
+        self.parent = parent
+
+    def process(self, primitive: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Interpret one application of a primitive."""
+        raise NotImplementedError
+
+
+class Eager(Trace):
+    """The bottom of every chain: primitives are evaluated, by the engine in force."""
+
+    def process(self, primitive: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        return primitive.evaluate(operands, params)
+
+
+EAGER = Eager(Origin("eager"))
+BOTTOM[0] = EAGER
+HOME.trace = EAGER
+HOME.key = HOME.config
+
+
+class Tracer(Array):
+    """Stands for a value while a trace runs; only the trace that made it looks inside.
+
+    A tracer is an `Array` without a buffer: to ask for one is how a leak is found.
+    """
+
+    __slots__ = ("trace",)
+
+    trace: Trace
+
+    @property
+    def _buf(self) -> Any:
+        raise self.leaked()
+
+    @_buf.setter
+    def _buf(self, value: Any) -> None:
+        raise AttributeError("a tracer has no buffer")
+
+    def leaked(self) -> errors.UnexpectedTracerError:
+        """The error for a use outside the trace that made this tracer."""
+        return errors.UnexpectedTracerError.leaked(
+            self.aval.str_short(), self.trace.origin.where(), self.made_at(), finished=self.trace.done
+        )
+
+    def made_at(self) -> list[tuple[str, str, int, str]]:
+        """The operation and user's line that made this tracer: (text, file, line, function)."""
+        return []
+
+    def depends_on(self) -> list[str]:
+        """Names of the arguments that this value depends on."""
+        return []
+
+    def concrete(self) -> Array | None:
+        """The value, where the transformation knows it (grad outside jit does)."""
+        return None
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.aval!r}>with<{type(self.trace).__name__}Trace>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self) if not spec else format(repr(self), spec)
+
+
+@contextmanager
+def active(trace: Trace) -> Iterator[None]:
+    """Let `trace` interpret the primitives of the body."""
+    token = current.set(Context(trace, current.get().config))
+    try:
+        yield
+    finally:
+        current.reset(token)
+
+
+@contextmanager
+def tracing(trace: Trace) -> Iterator[None]:
+    """Interpret the body with `trace`, then close it for good."""
+    token = current.set(Context(trace, current.get().config))
+    try:
+        yield
+    finally:
+        current.reset(token)
+        trace.done = True
+
+
+def current_trace() -> Trace:
+    """The trace that interprets the next primitive."""
+    trace: Trace = current.get().trace
+    return trace
+
+
+def ensure_compile_time_eval() -> Any:
+    """Evaluate what does not depend on tracers at once, in the body of a `with` statement.
+
+    >>> @hloom.jit
+    ... def f(x):
+    ...     with hloom.ensure_compile_time_eval():
+    ...         n = int(jnp.sum(jnp.arange(4)))
+    ...     return x * n
+    >>> f(jnp.float32(1))
+    Array(6., dtype=float32)
+    """
+    return active(EAGER)
+
+
+def is_concrete(x: Any) -> bool:
+    """Whether the value of `x` can be looked at now."""
+    return not isinstance(x, Tracer) or x.concrete() is not None
+
+

@@ -1,0 +1,293 @@
+"""The linear core: the few ops that the rules of all other ops are made of.
+
+`add_any` (the sum of tangents), `transpose`, `broadcast_in_dim` and `reduce_sum` are one another's
+transposes, which is why they share a file.  Below them stand the small helpers that rules use to
+move a batch axis or to sum a cotangent down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.array import HostArray
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array, scalar
+from hloom.core.primitive import Primitive, is_linear
+
+
+class Linear(Primitive):
+    """An op that is linear in its one operand: the tangent goes through the op itself."""
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        return self(*primals, **params), self(*tangents, **params)
+
+
+class AddAny(Primitive):
+    """(f32[2], f32[2]) --> f32[2].  The sum of two tangents or cotangents of one value."""
+
+    def infer(self, x: ShapedArray, y: ShapedArray) -> ShapedArray:
+        if (x.shape, x.dtype) != (y.shape, y.dtype):
+            raise TypeError(f"add_any adds two tangents of one type; got {x} and {y}")
+        return x if x.weak_type == y.weak_type else x.strong()
+
+    def numpy(self, x: Any, y: Any) -> Any:
+        return np.add(x, y)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, y: Any) -> Any:
+        return block.op(f"stablehlo.add {x}, {y}", (x, y), out)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return add_any(*primals), plus(*tangents)
+
+    def transpose(self, ct: Any, x: Any, y: Any) -> list[Any]:
+        return [ct if is_linear(x) else None, ct if is_linear(y) else None]
+
+    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[int | None]) -> tuple[Any, int]:
+        axis = next(a for a in axes if a is not None)
+        return add_any(*[spread(x, axis, size) if a is None else move(x, a, axis) for x, a in zip(operands, axes)]), axis
+
+
+add_any_p = AddAny("add_any")
+
+
+def add_any(x: Any, y: Any) -> Any:
+    """The sum of two tangents of one type.
+
+    >>> hloom.ops.linear.add_any(jnp.ones(2), jnp.ones(2))
+    Array([2., 2.], dtype=float32)
+    """
+    return add_any_p(x, y)
+
+
+class Transpose(Linear):
+    """f32[2,3] -- permutation=(1, 0) --> f32[3,2].  Result axis i is operand axis permutation[i]."""
+
+    def infer(self, x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
+        if sorted(permutation) != list(range(x.ndim)):
+            raise TypeError(
+                f"transpose takes a permutation of the axes {tuple(range(x.ndim))} of {x}; got {permutation}"
+            )
+        return x.update(shape=tuple(x.shape[i] for i in permutation))
+
+    def numpy(self, x: Any, *, permutation: tuple[int, ...]) -> Any:
+        return np.transpose(x, permutation)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, *, permutation: tuple[int, ...]) -> Any:
+        return block.op(f"stablehlo.transpose {x}, dims = {list(permutation)}", (x,), out)
+
+    def transpose(self, ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
+        return [transpose(ct, inverse(permutation))]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, permutation: tuple[int, ...]
+    ) -> tuple[Any, int]:
+        (x,), (axis,) = operands, axes
+        return transpose(x, (axis, *[p + (p >= axis) for p in permutation])), 0
+
+
+transpose_p = Transpose("transpose")
+
+
+def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+    """Reorder the axes: axis i of the result is axis `permutation[i]` of the operand.
+
+    Raises TypeError when `permutation` does not name every axis once.
+
+    >>> lax.transpose(jnp.ones((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
+    permutation = tuple(map(int, permutation))
+    operand = as_array(operand)
+    if permutation == tuple(range(operand.aval.ndim)):
+        return operand
+    return transpose_p(operand, permutation=permutation)
+
+
+class BroadcastInDim(Linear):
+    """f32[2] -- shape=(3, 2), broadcast_dimensions=(1,) --> f32[3,2].
+
+    Operand axis i becomes result axis broadcast_dimensions[i]; a size of 1 is repeated.
+    """
+
+    def infer(
+        self, x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ) -> ShapedArray:
+        where = f"broadcast_in_dim of {x} to shape {shape} with broadcast_dimensions {broadcast_dimensions}"
+        if len(broadcast_dimensions) != x.ndim:
+            raise TypeError(f"{where}: one result axis is needed for each of the {x.ndim} operand axes")
+        if any(n < 0 for n in shape):
+            raise ValueError(f"{where}: sizes must not be negative")
+        if list(broadcast_dimensions) != sorted(set(broadcast_dimensions)) or any(
+            not 0 <= d < len(shape) for d in broadcast_dimensions
+        ):
+            raise ValueError(f"{where}: result axes must be strictly increasing and below {len(shape)}")
+        for axis, dim in enumerate(broadcast_dimensions):
+            if x.shape[axis] not in (1, shape[dim]):
+                raise TypeError(f"{where}: axis {axis} has size {x.shape[axis]}, which is neither 1 nor {shape[dim]}")
+        return x.update(shape=shape)
+
+    def numpy(self, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]) -> Any:
+        full = [1] * len(shape)
+        for axis, dim in enumerate(broadcast_dimensions):
+            full[dim] = x.shape[axis]
+        return np.broadcast_to(x.reshape(full), shape)
+
+    def emit(
+        self, block: Any, out: ShapedArray, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ) -> Any:
+        return block.op(f"stablehlo.broadcast_in_dim {x}, dims = {list(broadcast_dimensions)}", (x,), out)
+
+    def transpose(
+        self, ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ) -> list[Any]:
+        stretched = {d for a, d in enumerate(broadcast_dimensions) if x.aval.shape[a] == 1 != shape[d]}
+        new = tuple(d for d in range(len(shape)) if d not in broadcast_dimensions)
+        summed = reduce_sum(ct, tuple(sorted((*new, *stretched))))
+        kept = [a for a, d in enumerate(broadcast_dimensions) if d not in stretched]
+        return [summed if not stretched else broadcast_in_dim(summed, x.aval.shape, kept)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, shape: Any, broadcast_dimensions: Any
+    ) -> tuple[Any, int]:
+        (x,), (axis,) = operands, axes
+        dims = (0, *[d + 1 for d in broadcast_dimensions])
+        return broadcast_in_dim(move(x, axis, 0), (size, *shape), dims), 0
+
+
+broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
+
+
+def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Any:
+    """Repeat the operand to `shape`; its axis i becomes axis `broadcast_dimensions[i]`.
+
+    Raises TypeError when a size is neither 1 nor the result's, ValueError for axes out of order.
+
+    >>> lax.broadcast_in_dim(jnp.arange(2), (3, 2), (1,))
+    Array([[0, 1],
+           [0, 1],
+           [0, 1]], dtype=int32)
+    """
+    operand = as_array(operand)
+    shape, dims = tuple(map(int, shape)), tuple(map(int, broadcast_dimensions))
+    if shape == operand.aval.shape and dims == tuple(range(len(shape))):
+        return operand
+    return broadcast_in_dim_p(operand, shape=shape, broadcast_dimensions=dims)
+
+
+class ReduceSum(Linear):
+    """f32[2,3] -- axes=(1,) --> f32[2].  `axes` is sorted, without repeats."""
+
+    def infer(self, x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+        if not dtypes.in_domain(x.dtype, "number"):
+            raise TypeError(f"reduce_sum takes number operands; got {x}. Convert it, or use lax.reduce_or.")
+        return x.update(shape=reduced_shape("reduce_sum", x, axes))
+
+    def numpy(self, x: Any, *, axes: tuple[int, ...]) -> Any:
+        # f16 and bf16 are summed in f32: in their own type a long sum stops growing.
+        wide = np.float32 if x.dtype.itemsize <= 2 and dtypes.kind(x.dtype) == "float" else x.dtype
+        return np.asarray(np.sum(x, axis=axes, dtype=wide)).astype(x.dtype, copy=False)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, *, axes: tuple[int, ...]) -> Any:
+        if dtypes.bits(out.dtype) <= 16 and dtypes.kind(out.dtype) == "float":
+            wide = block.reduce(block.convert(x, np.dtype("float32")), 0, "add", axes)
+            return block.convert(wide, out.dtype)
+        return block.reduce(x, 0, "add", axes)
+
+    def transpose(self, ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
+        kept = tuple(i for i in range(x.aval.ndim) if i not in axes)
+        return [broadcast_in_dim(ct, x.aval.shape, kept)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes_: Sequence[Any], *, axes: tuple[int, ...]
+    ) -> tuple[Any, int]:
+        (x,), (axis,) = operands, axes_
+        return reduce_sum(move(x, axis, 0), tuple(a + 1 for a in axes)), 0
+
+
+reduce_sum_p = ReduceSum("reduce_sum")
+
+
+def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+    """Sum over `axes`; the dtype stays.
+
+    Raises ValueError for an axis out of range or given twice, TypeError for bool operands.
+
+    >>> lax.reduce_sum(jnp.ones((2, 3)), (1,))
+    Array([3., 3.], dtype=float32)
+    """
+    operand = as_array(operand)
+    axes = tuple(axes)
+    return reduce_sum_p(operand, axes=axes) if axes else operand
+
+
+# ---- helpers of rules -----------------------------------------------------------------------
+def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape without `axes`, which must be in range and not repeat."""
+    if len(set(axes)) != len(axes) or any(not 0 <= a < x.ndim for a in axes):
+        raise ValueError(f"{name} takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {tuple(axes)}")
+    return tuple(n for i, n in enumerate(x.shape) if i not in axes)
+
+
+def inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+    """The permutation that undoes this one."""
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
+def plus(x: Any, y: Any) -> Any:
+    """The sum of two tangents, where None is zero; a 0-d one is spread to the other's shape."""
+    if x is None or y is None:
+        return y if x is None else x
+    if x.aval.shape != y.aval.shape:
+        x, y = (spread_scalar(z, (x.aval.shape or y.aval.shape)) for z in (x, y))
+    return add_any_p(x, y)
+
+
+def move(x: Any, source: int, target: int) -> Any:
+    """The array with axis `source` moved to `target`."""
+    if source == target:
+        return x
+    permutation = [i for i in range(x.aval.ndim) if i != source]
+    permutation.insert(target, source)
+    return transpose_p(x, permutation=tuple(permutation))
+
+
+def spread(x: Any, axis: int, size: int) -> Any:
+    """The array repeated `size` times along a new axis."""
+    shape = (*x.aval.shape[:axis], size, *x.aval.shape[axis:])
+    return broadcast_in_dim_p(
+        x, shape=shape, broadcast_dimensions=tuple(i + (i >= axis) for i in range(x.aval.ndim))
+    )
+
+
+def spread_scalar(x: Any, shape: tuple[int, ...]) -> Any:
+    """A 0-d array repeated to `shape`; others as they are."""
+    return x if x.aval.shape == shape else broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=())
+
+
+def sum_all(x: Any) -> Any:
+    """The sum over all axes."""
+    return reduce_sum(x, tuple(range(x.aval.ndim)))
+
+
+def batch_first(size: int, operands: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
+    """All operands with the batch axis leading, those without one repeated."""
+    return [spread(x, 0, size) if a is None else move(x, a, 0) for x, a in zip(operands, axes)]
+
+
+def constant(value: bool | int | float | complex, dtype: np.dtype[Any], weak_type: bool = False) -> HostArray:
+    """A 0-d constant of the dtype."""
+    return scalar(value, ShapedArray((), dtype, weak_type))
+
+
+def full(shape: tuple[int, ...], value: bool | int | float | complex, dtype: np.dtype[Any]) -> Any:
+    """An array filled with one number."""
+    return spread_scalar(constant(value, dtype), tuple(shape))
+
+
+def zeros(aval: ShapedArray) -> Any:
+    """Zeros of a type, where a rule needs a zero tangent as an array."""
+    return full(aval.shape, 0, aval.dtype)
