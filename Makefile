@@ -5,6 +5,7 @@
 #   make check       what to run while editing: lint and the tiny tests, under a minute
 #   make lint        ruff, mypy, import layers
 #   make bench       hloom, NumPy and jax side by side
+#   make beside-jax  a process that has imported jax as well
 #   make docs        the pages, in build/docs
 #   make clean       takes away all that the others made
 #
@@ -27,7 +28,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench docs clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -60,6 +61,10 @@ bench:
 	$(MAKE) VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench
 	$(BENCH_VENV)/bin/python -m benchmarks
 
+beside-jax:
+	$(MAKE) VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench $(BENCH_VENV)/ready-test
+	$(BENCH_VENV)/bin/python -m pytest -q tests/test_beside_jax.py
+
 docs: $(VENV)/ready-docs
 	$(RUN) -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo 'read build/docs/index.html'
@@ -72,6 +77,6 @@ $(VENV)/ready-%: setup.cfg pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) .venv313 build dist src/*.egg-info .hypothesis \
+	rm -rf .venv .venv-bench .venv313 build dist src/*.egg-info .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests property_tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
