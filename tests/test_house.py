@@ -1,0 +1,95 @@
+"""What holds for the package as a whole: what importing it costs, and that jax stays away."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# jaxlib calls `import jax` in some of its functions and swallows the failure, so that a look at
+# sys.modules proves nothing where jax is not installed: this notes every attempt.
+GUARD = """
+import sys, traceback
+attempts = []
+class Guard:
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] == "jax":
+            attempts.append("".join(traceback.format_stack(limit=12)))
+sys.meta_path.insert(0, Guard)
+"""
+
+NO_ATTEMPTS = """
+assert not attempts, attempts[0]
+assert "jax" not in sys.modules
+"""
+
+PROGRAM = """
+import pickle
+import numpy as np
+import hloom
+import hloom.numpy as jnp
+
+def loss(w, x):
+    return jnp.sum(jnp.tanh(x @ w) ** 2)
+
+w, x = jnp.ones(3), jnp.arange(6.0).reshape(2, 3)
+step = hloom.jit(hloom.value_and_grad(loss))
+value, slope = step(w, x)
+rows = hloom.vmap(lambda row: loss(w, row[None]))(x)
+text = repr(slope) + str(hloom.make_jaxpr(loss)(w, x)) + step.lower(w, x).as_text()
+host = [np.asarray(rows), float(value), slope.tolist(), list(rows), rows[0], rows[rows > 0]]
+kept = pickle.loads(pickle.dumps(x.astype(jnp.bfloat16).at[0].set(1)))
+np.from_dlpack(x)
+"""
+
+HEAVY = ["asyncio", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich", "scipy"]
+
+LIGHT_IMPORT = f"""
+import sys, threading
+import numpy
+before = set(sys.modules)
+import hloom, hloom.lax, hloom.numpy
+heavy = [name for name in {HEAVY} if name in sys.modules and name not in before]
+assert not heavy, heavy
+assert threading.active_count() == 1
+"""
+
+
+def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs another interpreter on the sources of this checkout, and fails with what it printed."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_program_never_tries_to_import_jax(tmp_path: Path) -> None:
+    python("-c", GUARD + PROGRAM + NO_ATTEMPTS, cwd=tmp_path)
+
+
+def test_the_tour_never_tries_to_import_jax(tmp_path: Path) -> None:
+    tour = f"import runpy\nrunpy.run_path({str(ROOT / 'docs' / 'tour.py')!r}, run_name='__main__')\n"
+    python("-c", GUARD + tour + NO_ATTEMPTS, cwd=tmp_path)
+
+
+def test_import_loads_nothing_heavy_and_starts_no_thread(tmp_path: Path) -> None:
+    python("-c", LIGHT_IMPORT, cwd=tmp_path)
+
+
+def test_the_command_line_says_versions_engines_devices_and_cache(tmp_path: Path) -> None:
+    text = python("-m", "hloom", cwd=tmp_path).stdout
+    for word in ["hloom", "jaxlib", "numpy", "python", "engines", "devices", "cache"]:
+        assert word in text
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert (ROOT / "src" / "hloom" / "py.typed").is_file()
