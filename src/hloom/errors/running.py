@@ -1,0 +1,360 @@
+"""What goes wrong with arrays, programs and engines, and the warnings."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from hloom.errors.texts import Explained, article, element_update, explain, index_text, source_line
+
+
+class ImmutableArrayError(Explained, TypeError):
+    """Elements of an array were assigned; arrays cannot change.
+
+    Fails:
+
+    ```python
+    # raises: ImmutableArrayError
+    import hloom.numpy as jnp
+
+    x = jnp.arange(10)
+    x[0] = 10
+    ```
+
+    Works: `.at` gives an updated copy (inside `jit` no copy is made when the old one is not used
+    again).
+
+    ```python
+    import hloom.numpy as jnp
+
+    x = jnp.arange(10)
+    x = x.at[0].set(10)
+    ```
+
+    `x[0] += 1` is `x = x.at[0].add(1)`; there are also `subtract`, `multiply`, `divide`, `power`,
+    `min`, `max` and `apply`.
+    """
+
+    @classmethod
+    def assignment(cls, name: str, index: Any, value: Any = None, *, at: Any = None) -> Self:
+        """`x[index] = value` on an object of class `name`."""
+        rule = (
+            f"'{name}' object does not support item assignment. hloom arrays are immutable: "
+            "in place of `x[idx] = y` use `x = x.at[idx].set(y)` or another .at[] method."
+        )
+        given = repr(value) if isinstance(value, (bool, int, float, complex)) else "y"
+        own = element_update(source_line(at))
+        if own is not None:
+            way = (own[1], f"in place of {own[0]}")
+        else:
+            way = (f"x = x.at[{index_text(index)}].set({given})", "")
+        return cls._of(rule, ways=[way], at=at)
+
+    @classmethod
+    def deletion(cls, name: str, index: Any, *, at: Any = None) -> Self:
+        """`del x[index]` on an object of class `name`."""
+        rule = f"'{name}' object doesn't support item deletion. hloom arrays are immutable."
+        way = (f"x = jnp.delete(x, {index_text(index)})", "a copy without these elements")
+        return cls._of(rule, ways=[way], at=at)
+
+
+class DeletedArrayError(Explained, RuntimeError):
+    """The memory of an array is gone: it was donated to a jitted function, or deleted.
+
+    `donate_argnums` lets a function write its result over its argument; the argument cannot be
+    used afterwards.
+
+    Fails:
+
+    ```python
+    # raises: DeletedArrayError
+    import hloom
+    import hloom.numpy as jnp
+
+    step = hloom.jit(lambda x: x + 1, donate_argnums=(0,))
+    x = jnp.ones(3)
+    y = step(x)
+    x + y
+    ```
+
+    Works: give the result the name of the argument, or do not donate.
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+
+    step = hloom.jit(lambda x: x + 1, donate_argnums=(0,))
+    x = jnp.ones(3)
+    x = step(x)
+    x + 1
+    ```
+    """
+
+    @classmethod
+    def of(cls, aval: Any, donated_to: Any = None, *, at: Any = None) -> Self:
+        """`donated_to` is the function, or its `Where`, that received the memory of `aval`."""
+        how = f"donated to {donated_to}" if donated_to is not None else "deleted or donated"
+        rule = f"Array has been deleted with shape={aval}: its memory was {how}."
+        ways = [
+            ("x = f(x)", "use the result, not the donated argument"),
+            ("jit(f)", "without donate_argnums"),
+        ]
+        return cls._of(rule, ways=ways, at=at)
+
+
+class EngineError(Explained, RuntimeError):
+    """An engine could not compile or run a program; the text has the engine's own words.
+
+    `hloom.errors.JaxRuntimeError` is another name of this class.  Two kinds have their own class:
+    `EngineUnsupported` and `DeviceMemoryError`.
+
+    Fails:
+
+    ```python
+    # raises: EngineError
+    import hloom.numpy as jnp
+
+    jnp.ones((1 << 25, 1 << 25))
+    ```
+
+    Works: catch it where a program can do with less.
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+
+    try:
+        x = jnp.ones((1 << 25, 1 << 25))
+    except hloom.errors.EngineError:
+        x = jnp.ones((1 << 5, 1 << 5))
+    ```
+    """
+
+    @classmethod
+    def of(cls, engine: str, stage: str, said: object) -> Self:
+        """`engine` failed to `stage` ("compile", "run", "load"), and `said` why."""
+        rule = f"The {engine} engine could not {stage} the program: {said}"
+        return cls._of(rule)
+
+
+JaxRuntimeError = EngineError
+
+
+class EngineUnsupported(EngineError):
+    """The chosen engine cannot run this program, though another can.
+
+    The reference interpreter lacks some operations and types; what would end the process is
+    refused before it runs.
+
+    Fails:
+
+    ```python
+    # raises: EngineUnsupported
+    import hloom
+    import hloom.numpy as jnp
+
+    with hloom.engine("reference"):
+        jnp.array([1.0]) * 1j
+    ```
+
+    Works:
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+
+    with hloom.engine("numpy"):
+        jnp.array([1.0]) * 1j
+    ```
+    """
+
+    @classmethod
+    def operation(cls, engine: str, operation: str, why: str, *, at: Any = None) -> Self:
+        """`engine` cannot run `operation`; `why` is a clause ("its results are complex")."""
+        others = [name for name in ("xla", "numpy") if name != engine]
+        rule = f"The {engine} engine cannot run {operation}: {why}."
+        ways = [(f'with hloom.engine("{name}"):', "") for name in others]
+        return cls._of(rule, ways=ways, at=at)
+
+
+class DeviceMemoryError(MemoryError, EngineError):
+    """An array does not fit into the device's memory.
+
+    It is a MemoryError, as NumPy raises, and an EngineError. Nothing else is lost: the process can
+    go on.
+
+    Fails:
+
+    ```python
+    # raises: DeviceMemoryError
+    import hloom.numpy as jnp
+
+    jnp.ones((1 << 25, 1 << 25)).sum()
+    ```
+
+    Works: go piece by piece.
+
+    ```python
+    import hloom.numpy as jnp
+
+    total = 0.0
+    for start in range(0, 1 << 12, 1 << 10):
+        total += jnp.ones((1 << 10, 1 << 12)).sum()
+    ```
+    """
+
+    @classmethod
+    def allocation(
+        cls, what: Any, size: int | None = None, said: object = "", *, at: Any = None
+    ) -> Self:
+        """`what`, a type or a program's name, needs `size` bytes; `said` is the engine's text."""
+        much = f" ({size / 2**30:,.1f} GiB)" if size is not None else ""
+        rule = f"Out of device memory: cannot hold {what}{much}." + (f"\n{said}" if said else "")
+        ways = [
+            ("lax.map(f, xs)", "one piece after another"),
+            ("x.delete()", "free what is not needed"),
+        ]
+        return cls._of(rule, ways=ways, at=at)
+
+
+class JaxprTypeError(TypeError):
+    """A Jaxpr is not well formed: a variable is not bound, or a type is not what is inferred.
+
+    `hloom.core.jaxpr.check_jaxpr` raises it. No program of hloom's own making should: if one does,
+    that is a fault of a transformation rule, worth reporting.
+
+    Fails: an equation is taken away from under those that use its result.
+
+    ```python
+    # raises: JaxprTypeError
+    import hloom
+    from hloom.core.jaxpr import Jaxpr, check_jaxpr
+
+    whole = hloom.make_jaxpr(lambda x: x * 2 + 1)(3.0).jaxpr
+    check_jaxpr(Jaxpr(whole.inputs, whole.equations[1:], whole.outputs))
+    ```
+
+    Works:
+
+    ```python
+    import hloom
+    from hloom.core.jaxpr import check_jaxpr
+
+    check_jaxpr(hloom.make_jaxpr(lambda x: x * 2 + 1)(3.0).jaxpr)
+    ```
+    """
+
+
+class TruncationWarning(Explained, UserWarning):
+    """A 64-bit type was asked for while 64-bit types are off, and values or precision may be lost.
+
+    hloom is 32-bit by default.
+
+    Fails (the warning is made an error here):
+
+    ```python
+    # raises: TruncationWarning
+    import warnings
+    import hloom
+    import hloom.numpy as jnp
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hloom.errors.TruncationWarning)
+        jnp.zeros(3, dtype="float64")
+    ```
+
+    Works: turn 64-bit types on, for the process (`HLOOM_ENABLE_X64=1`, or
+    `hloom.config.update("enable_x64", True)`) or for a block.
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+
+    with hloom.enable_x64():
+        jnp.zeros(3, dtype="float64")
+    ```
+    """
+
+    @classmethod
+    def dtype(cls, requested: Any, given: Any, who: str = "this call", *, at: Any = None) -> Self:
+        """`who` was asked for dtype `requested` and gives `given`."""
+        rule = (
+            f"Explicitly requested dtype {requested} in {who} is not available, and will be "
+            f"truncated to {given}."
+        )
+        return cls._of(rule, ways=cls._ways(given), at=at)
+
+    @classmethod
+    def value(cls, value: Any, requested: Any, given: Any, *, at: Any = None) -> Self:
+        """`value`, of dtype `requested`, does not fit into `given`."""
+        rule = f"The value {value} of dtype {requested} does not fit into {given}, and is changed."
+        return cls._of(rule, ways=cls._ways(given), at=at)
+
+    @staticmethod
+    def _ways(given: Any) -> list[tuple[str, str]]:
+        return [
+            ("with hloom.enable_x64():", "64-bit types in a block"),
+            ("HLOOM_ENABLE_X64=1", "for the whole process"),
+            (f"dtype={str(given)!r}", "ask for what is given: no warning"),
+        ]
+
+
+class CacheWarning(Explained, UserWarning):
+    """The folder for compiled programs cannot be used; programs are compiled anew instead.
+
+    The folder must be writable, and by its owner only: whoever writes a compiled program there has
+    it run. A damaged entry is compiled again. The warning is given once.
+
+    `HLOOM_CACHE_DIR=/path/of/your/own` chooses another folder; `HLOOM_CACHE=0` goes without one,
+    and without the warning.
+    """
+
+    @classmethod
+    def of(cls, folder: object, why: str) -> Self:
+        """`folder` is not used since `why` ("others may write to it")."""
+        rule = f"The cache folder {folder} is not used: {why}. Programs are compiled anew."
+        ways = [
+            ("HLOOM_CACHE_DIR=/path/of/your/own", "another folder, with mode 0700"),
+            ("HLOOM_CACHE=0", "no cache on disk"),
+        ]
+        return cls._of(rule, ways=ways)
+
+
+# ---- texts for exceptions of Python's own ------------------------------------------------------
+
+_PURPOSE = {
+    "infer": "its result type is unknown",
+    "numpy": 'it does not run on engine "numpy"',
+    "emit": "it cannot be compiled",
+    "jvp": "it cannot be differentiated",
+    "transpose": "it is not linear, or its reverse derivative is missing",
+    "batch": "it cannot be mapped by vmap",
+}
+
+
+def missing_rule(primitive: str, rule: str) -> NotImplementedError:
+    """The error of a primitive without one of its six rules."""
+    return NotImplementedError(f"{primitive} has no {rule} rule, so {_PURPOSE[rule]}.")
+
+
+_HASHABLE = {
+    "list": ("tuple(...)", "use a tuple in place of a list"),
+    "set": ("frozenset(...)", "use a frozenset in place of a set"),
+    "dict": ("tuple(d.items())", "use a tuple of pairs in place of a dict"),
+    "bytearray": ("bytes(...)", "use bytes in place of a bytearray"),
+}
+
+
+def unhashable_static(
+    function: str, argument: str, value: Any, *, transform: str = "jit", at: Any = None
+) -> ValueError:
+    """The error of a static argument that cannot be hashed, and so cannot select a program."""
+    kind = type(value).__name__
+    rule = (
+        f"Non-hashable static arguments are not supported: `{argument}` of "
+        f"{transform}({function}) is {article(kind)}."
+    )
+    code, why = _HASHABLE.get(kind, ("a hashable value", "give its class __hash__ and __eq__"))
+    way = (f"{argument}={code}", why)
+    if hasattr(value, "__array__"):
+        way = (f"{transform}({function})", f"`{argument}` is an array: do not make it static")
+    return ValueError(explain(rule, ways=[way], at=at))
