@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,6 +82,7 @@ def describe(versions: dict[str, dict[str, str]]) -> str:
 
 def main() -> int:
     options = arguments()
+    load = os.getloadavg()[0]
     rows = catalog.select(options.group, options.rows)
     if options.list or not rows:
         print(*[row.name for row in rows], sep="\n")
@@ -94,8 +96,16 @@ def main() -> int:
                 worker.stop()
     progress("")
     lines = [report.line(row, results) for row in rows]
-    report.show(lines, describe(versions))
-    about = {"versions": versions, "rounds": options.rounds, "seconds": options.seconds}
+    cores = os.cpu_count()
+    report.show(lines, f"{describe(versions)}; load {load:.1f} before, {cores} cores")
+    about = {
+        "versions": versions,
+        "machine": platform.machine(),
+        "cores": cores,
+        "load": load,
+        "rounds": options.rounds,
+        "seconds": options.seconds,
+    }
     report.write_json(options.json, lines, results, about)
     print(f"raw figures: {options.json}")
     return 1 if options.strict and any(line.met is False for line in lines) else 0

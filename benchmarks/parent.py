@@ -81,7 +81,7 @@ class Worker:
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             if not selector.select(self.timeout):
-                raise WorkerFailed(f"no answer within {self.timeout:.0f} s")
+                raise WorkerFailed(f"no answer within {self.timeout:g} s")
         line = self.process.stdout.readline()
         if not line:
             raise WorkerFailed(f"the worker died with status {self.process.wait()}")

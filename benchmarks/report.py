@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import platform
 import statistics
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -135,7 +133,7 @@ def show(lines: list[Line], title: str) -> None:
     else:
         show_plain(cells, title)
     for note, names in notes(lines).items():
-        print(f"{note}: {', '.join(names)}")
+        print(f"{note}: {'; '.join(names)}")
     print(summary(lines))
 
 
@@ -143,9 +141,11 @@ def notes(lines: list[Line]) -> dict[str, list[str]]:
     """What has to be said about rows, each thing once, with the names of its rows."""
     found: dict[str, list[str]] = {}
     for line in lines:
+        about = list(line.notes)
         if line.row.against:
-            found.setdefault("ratio to {}'s figure for \"{}\"".format(*line.row.against), []).append(line.row.name)
-        for note in line.notes:
+            library, name = line.row.against
+            about.append(f"the ratio is to {library}'s figure for `{name}`")
+        for note in about:
             found.setdefault(note, []).append(line.row.name)
     return found
 
@@ -189,6 +189,5 @@ def write_json(path: Path, lines: list[Line], results: Results, about: dict[str,
         }
         for line in lines
     ]
-    machine = {"machine": platform.machine(), "cores": os.cpu_count(), "load": os.getloadavg()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**about, **machine, "rows": rows}, indent=1) + "\n")
+    path.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n")

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from benchmarks import catalog, report
-from benchmarks.parent import ROOT, Measured
+from benchmarks.parent import ROOT, Measured, Worker
 from benchmarks.rows import LIBRARIES, closure
 
 
@@ -61,6 +61,24 @@ def test_a_different_result_is_noted():
     digests = {"hloom": [[3], 6.0, 1.0], "jax": [[3], 6.01, 1.0], "numpy": [[3], 6.0, -1.0]}
     assert [note.split("'")[0] for note in report.disagreement(digests)] == ["hloom", "jax"]
     assert report.disagreement({"hloom": [[2], 6.0, 1.0]}) == []
+
+
+def test_a_worker_that_dies_is_an_error_of_the_row(tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho '{}'\nread request\nexit 7\n")
+    python.chmod(0o700)
+    worker = Worker("numpy", str(python), tmp_path, timeout=30)
+    assert worker.ask("a + b", 0.01) == {"error": "the worker died with status 7"}
+    assert worker.process is None
+
+
+def test_a_worker_that_hangs_is_stopped(tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho '{}'\nexec sleep 60\n")
+    python.chmod(0o700)
+    worker = Worker("numpy", str(python), tmp_path, timeout=0.2)
+    assert worker.ask("a + b", 0.01) == {"error": "no answer within 0.2 s"}
+    assert worker.process is None
 
 
 def test_the_command_measures_numpy_and_writes_its_figures(tmp_path):
