@@ -1,0 +1,9 @@
+"""StableHLO text: how a Jaxpr is written for the compiler.  No jaxlib here.
+
+Read `spelling` (types, literals), `builder` (Module > Function > Block > Operand), then `lower`.
+"""
+
+from hloom.stablehlo.builder import EMITTED, Block, Function, Module, Operand
+from hloom.stablehlo.lower import Lowering, lower
+
+__all__ = ["EMITTED", "Block", "Function", "Lowering", "Module", "Operand", "lower"]

@@ -1,0 +1,169 @@
+"""Jaxpr to StableHLO: each equation's primitive is asked to `emit`, equal sub-functions are shared.
+
+`lower(jaxpr)` gives a `Module`, and `str` of it is the text:
+
+>>> from hloom.stablehlo import lower
+>>> print(lower(hloom.make_jaxpr(lambda x: lax.sin(x))(jnp.ones(3)).jaxpr, locations=False))
+module @main {
+  func.func public @main(%arg0: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.sine %arg0 : tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+}
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import config
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import Equation, Jaxpr, Literal
+from hloom.core.record import trace_to_jaxpr
+from hloom.stablehlo import spelling
+from hloom.stablehlo.builder import EMITTED, Block, Function, Module, Operand, join
+
+__all__ = ["EMITTED", "Lowering", "lower"]
+
+
+def lower(
+    jaxpr: Jaxpr,
+    *,
+    name: str = "main",
+    platform: str = "cpu",
+    exact: bool = False,
+    donated: Collection[int] = (),
+    locations: bool = True,
+) -> Module:
+    """The StableHLO module whose `main` computes the Jaxpr.
+
+    `name` is the module's name, which profiles show.  `donated` holds positions of inputs whose
+    memory the results may take.  `locations=False` leaves the user's lines out, so that equal
+    programs have equal texts.  Raises NotImplementedError for a primitive without an `emit` rule.
+    """
+    module = Module(name, platform=platform, exact=exact, locations=locations)
+    main = Function(Lowering(module), jaxpr.in_avals, _donations(jaxpr, donated))
+    module.functions["main"] = main.write(lambda block, *xs: block.inline(jaxpr, xs))
+    return module
+
+
+def _donations(jaxpr: Jaxpr, donated: Collection[int]) -> dict[int, str]:
+    """Argument attributes: a donated input goes to the first free result of its type."""
+    free = [spelling.tensor_type(aval) for aval in jaxpr.out_avals]
+    attributes = {}
+    for position in sorted(donated):
+        wanted = spelling.tensor_type(jaxpr.inputs[position].aval)
+        if wanted in free:
+            attributes[position] = f"{{tf.aliasing_output = {free.index(wanted)} : i32}}"
+            free[free.index(wanted)] = ""
+        else:
+            attributes[position] = "{jax.buffer_donor = true}"
+    return attributes
+
+
+class Lowering(Block):
+    """A block that Jaxprs are written into: in line, or as a call of a function of their own."""
+
+    __slots__ = ()
+
+    def inline(
+        self, jaxpr: Jaxpr, operands: Sequence[Operand], *, located: bool = True
+    ) -> list[Operand]:
+        """Write the Jaxpr's equations here; captures lead the operands.
+
+        Every line gets the location of its equation, or, if not `located`, the one in force.
+        """
+        env: dict[Any, Operand] = dict(zip(jaxpr.inputs, operands, strict=True))
+        ending = self.ending
+        places = self.module.places if located else None
+        for equation in jaxpr.equations:
+            if places is not None and equation.source is not None:
+                # A code object hashes by value, which is slow; the Jaxpr keeps its id good.
+                code, offset = equation.source
+                place = places.get((id(code), offset))
+                self.ending = self.module.place(equation.source) if place is None else place
+            inputs = [env.get(atom) or self._literal(atom) for atom in equation.inputs]
+            primitive, outputs = equation.primitive, equation.outputs
+            if primitive.multiple:
+                avals = [var.aval for var in outputs]
+                made = primitive.emit(self, avals, *inputs, **equation.params)
+                _check(equation, made, avals)
+                env.update(zip(outputs, made))
+            else:
+                (var,) = outputs
+                env[var] = made = primitive.emit(self, var.aval, *inputs, **equation.params)
+                if made.__class__ is not Operand or made.aval is not var.aval:
+                    _check(equation, [made], [var.aval])
+        self.ending = ending
+        return [env.get(atom) or self._literal(atom) for atom in jaxpr.outputs]
+
+    def _literal(self, atom: Any) -> Operand:
+        if atom.__class__ is not Literal:
+            raise ValueError(
+                f"{atom!r} is used before an equation defines it; hloom.core.check_jaxpr says where"
+            )
+        return self.constant(atom.value, atom.aval)
+
+    def call(self, jaxpr: Jaxpr, operands: Sequence[Operand], name: str = "call") -> list[Operand]:
+        """Call the Jaxpr as a function, written once per module however often it is called.
+
+        Jaxprs that differ as objects but give the same text share their function too.
+        """
+        shared = self.module.shared
+        if jaxpr not in shared:
+            function = Function(type(self)(self.module), jaxpr.in_avals)
+            body = function.write(lambda block, *xs: block.inline(jaxpr, xs))
+            shared[jaxpr] = self.module.define(name, body)
+        return self.op(
+            f"func.call {spelling.symbol(shared[jaxpr])}({join(operands)})",
+            operands,
+            jaxpr.out_avals,
+        )
+
+    def trace(self, fun: Callable[..., Any], *operands: Operand) -> Any:
+        """Write what `fun`, a function written with lax, does with these operands; Operand or list.
+
+        All dtypes exist while it is traced, whatever the user's x64 switch says.
+        """
+        avals = tuple([x.aval for x in operands])
+        key = fun, avals
+        if key not in self.module.shared:
+            self.module.shared[key] = _trace(fun, avals)
+        jaxpr, captured, listed = self.module.shared[key]
+        constants = [self.constant(np.asarray(x), x.aval) for x in captured]
+        results = self.inline(jaxpr, [*constants, *operands], located=False)
+        return results if listed else results[0]
+
+
+def _trace(fun: Callable[..., Any], avals: Sequence[ShapedArray]) -> tuple[Jaxpr, list[Any], bool]:
+    """The Jaxpr of `fun`, what it captured, and whether it returned a list."""
+    listed = False
+
+    def traced(*xs: Any) -> Any:
+        nonlocal listed
+        results = fun(*xs)
+        listed = isinstance(results, (list, tuple))
+        return results
+
+    with config.enable_x64():
+        jaxpr, captured = trace_to_jaxpr(traced, avals)
+    return jaxpr, captured, listed
+
+
+def _check(equation: Equation, made: Any, avals: Sequence[ShapedArray]) -> None:
+    """Raise TypeError unless an `emit` rule gave what `infer` promised, but for weak types."""
+    given = [x.aval if isinstance(x, Operand) else type(x).__name__ for x in made]
+    if [_type(aval) for aval in given] != [_type(aval) for aval in avals]:
+        raise TypeError(
+            f"the emit rule of {equation.primitive.name} gave {', '.join(map(str, given))} "
+            f"where its infer rule promised {', '.join(map(str, avals))}. "
+            "Return operands of the avals that emit receives as `out`."
+        )
+
+
+def _type(aval: Any) -> str:
+    return spelling.tensor_type(aval) if isinstance(aval, ShapedArray) else ""
