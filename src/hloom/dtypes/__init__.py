@@ -1,0 +1,92 @@
+"""Dtypes: one table of names, kinds and spellings, and the functions that read it.
+
+`table` holds the table and turns what users write into dtypes; `mixing` promotes; `questions`
+answers `can_cast`, `finfo`, `issubdtype` and the like.  All are pure functions: where an answer
+depends on whether 64-bit types are on, they take `x64`, and nothing here reads the configuration.
+"""
+
+from hloom.dtypes.mixing import (
+    Pair,
+    explain,
+    join,
+    pair_of,
+    promote_types,
+    promotion_table,
+    result_type,
+)
+from hloom.dtypes.questions import (
+    WrongDtypeKind,
+    can_cast,
+    finfo,
+    iinfo,
+    isdtype,
+    issubdtype,
+)
+from hloom.dtypes.table import (
+    DOMAINS,
+    KINDS,
+    TABLE,
+    DType,
+    Dtype,
+    as_dtype,
+    bits,
+    canonicalize,
+    default_complex,
+    default_float,
+    default_int,
+    example,
+    hlo_name,
+    in_domain,
+    is_numpy,
+    is_supported,
+    kind,
+    narrow,
+    row,
+    scalar_dtype,
+    scalar_type_of,
+    short_name,
+    to_inexact,
+)
+from hloom.promotion import DEPARTURES, Departure, departure
+
+__all__ = [
+    "DEPARTURES",
+    "DOMAINS",
+    "DType",
+    "Departure",
+    "Dtype",
+    "KINDS",
+    "Pair",
+    "TABLE",
+    "WrongDtypeKind",
+    "as_dtype",
+    "bits",
+    "can_cast",
+    "canonicalize",
+    "default_complex",
+    "default_float",
+    "default_int",
+    "departure",
+    "example",
+    "explain",
+    "finfo",
+    "hlo_name",
+    "iinfo",
+    "in_domain",
+    "is_numpy",
+    "is_supported",
+    "isdtype",
+    "issubdtype",
+    "join",
+    "kind",
+    "narrow",
+    "pair_of",
+    "promote_types",
+    "promotion_table",
+    "result_type",
+    "row",
+    "scalar_dtype",
+    "scalar_type_of",
+    "short_name",
+    "to_inexact",
+]
