@@ -272,7 +272,7 @@ class Block:
         return self.write(f"{head} : {types}", out)
 
     def pointwise(self, name: str, operands: Sequence[Operand], out: ShapedArray) -> Operand:
-        """Write `stablehlo.<name>` of operands of the result's type; 0-d ones fill its shape first."""
+        """Write `stablehlo.<name>`, all of one type; 0-d operands fill the result's shape first."""
         shape = out.shape
         names = [x.name if x.aval.shape == shape else self._filled(x, out).name for x in operands]
         result = f"%{next(self._numbers)}"

@@ -3,10 +3,10 @@
 `lower(jaxpr)` gives a `Module`, and `str` of it is the text:
 
 >>> from hloom.stablehlo import lower
->>> print(lower(hloom.make_jaxpr(lambda x: lax.sin(x))(jnp.ones(3)).jaxpr, locations=False))
+>>> print(lower(hloom.make_jaxpr(lax.neg)(jnp.ones(3)).jaxpr, locations=False))
 module @main {
   func.func public @main(%arg0: tensor<3xf32>) -> tensor<3xf32> {
-    %0 = stablehlo.sine %arg0 : tensor<3xf32>
+    %0 = stablehlo.negate %arg0 : tensor<3xf32>
     return %0 : tensor<3xf32>
   }
 }

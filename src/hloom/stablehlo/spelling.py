@@ -91,13 +91,16 @@ def element(value: Any) -> str:
 
 
 def _real(value: Any) -> str:
-    """The shortest decimal that reads back as the same bits; the bits where there is none."""
+    """A short decimal that reads back as the same bits; the bits where there is none."""
     number = float(value)
     if not math.isfinite(number):
         return f"0x{value.tobytes()[::-1].hex().upper()}"  # infinities, and the payload of a NaN
-    text = str(value)  # as many digits as the value's own type needs, but MLIR reads a double first
-    if float(np.asarray(float(text)).astype(value.dtype)) != number:
-        text = repr(number)
+    text, digits = (
+        repr(number),
+        str(value),
+    )  # of the double that MLIR reads; of the value's own type
+    if len(digits) < len(text) and float(np.asarray(float(digits)).astype(value.dtype)) == number:
+        text = digits
     mantissa, e, exponent = text.partition("e")
     return mantissa + ("" if "." in mantissa else ".0") + e + exponent
 
