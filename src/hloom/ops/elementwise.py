@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,29 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive, UndefinedPrimal, is_linear
 from hloom.ops import linear
+from hloom.ops.formula import FLOAT32, Term
 
 Partials = Sequence[Callable[..., Any] | None]
+Formula = Callable[..., Term]
+
+# For error texts: a dtype of each domain, and the lenient function for a strict one.
+_EXAMPLES = {
+    "complex": "complex64", "integer": "int32", "signed": "int32", "unsigned": "uint32",
+    "bits": "int32", "bool": "bool",
+}  # fmt: skip
+_NUMPY_NAMES = {
+    "sub": "subtract", "mul": "multiply", "div": "divide", "rem": "fmod", "max": "maximum",
+    "min": "minimum", "pow": "power", "eq": "equal", "ne": "not_equal", "lt": "less",
+    "le": "less_equal", "gt": "greater", "ge": "greater_equal", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "atan2": "arctan2", "select_n": "where",
+    "clamp": "clip", "shift_left": "left_shift", "shift_right_arithmetic": "right_shift",
+    "shift_right_logical": "right_shift", "dot_general": "matmul",
+}  # fmt: skip
+
+
+def numpy_name(name: str) -> str:
+    """The hloom.numpy function that does leniently what the lax function does strictly."""
+    return f"hloom.numpy.{_NUMPY_NAMES.get(name, name)}"
 
 
 def types_text(avals: Sequence[ShapedArray]) -> str:
@@ -23,81 +44,111 @@ def types_text(avals: Sequence[ShapedArray]) -> str:
 
 def check_domain(name: str, avals: Sequence[ShapedArray], domain: str) -> None:
     """Raise TypeError unless every operand's dtype lies in the domain."""
-    for aval in avals:
-        if not dtypes.in_domain(aval.dtype, domain):
-            raise TypeError(
-                f"{name} takes {domain} operands; got {types_text(avals)}. "
-                f"Convert first: lax.convert_element_type(x, {dtypes.example(domain)!r})."
-            )
+    if all(aval.dtype in dtypes.DOMAINS[domain] for aval in avals):
+        return
+    raise TypeError(
+        f"{name} takes {domain} operands; got {types_text(avals)}. "
+        f"Convert first: lax.convert_element_type(x, {_EXAMPLES.get(domain, 'float32')!r})."
+    )
 
 
 def check_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
     """Raise TypeError unless all operands have one dtype: lax never promotes."""
-    if any(aval.dtype != avals[0].dtype for aval in avals):
-        raise TypeError(
-            f"{name} needs operands of one dtype; got {types_text(avals)}. lax never promotes: use "
-            f"{numpy_name(name)}, which does, or convert one with lax.convert_element_type."
-        )
-
-
-_NUMPY_NAMES = {
-    "sub": "subtract", "mul": "multiply", "div": "divide", "rem": "remainder", "max": "maximum", "min": "minimum",
-    "pow": "power", "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "atan2": "arctan2",
-    "select_n": "where", "clamp": "clip", "dot_general": "matmul",
-}  # fmt: skip
-
-
-def numpy_name(name: str) -> str:
-    """The hloom.numpy function that does leniently what the lax function does strictly."""
-    return f"hloom.numpy.{_NUMPY_NAMES.get(name, name)}"
+    if all(aval.dtype == avals[0].dtype for aval in avals):
+        return
+    raise TypeError(
+        f"{name} needs operands of one dtype; got {types_text(avals)}. lax never promotes: use "
+        f"{numpy_name(name)}, which does, or convert one with lax.convert_element_type."
+    )
 
 
 def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
-    """The operands' one shape; 0-d operands go with any."""
+    """The operands' one shape; 0-d operands go with any.  Raises TypeError if there are two."""
     shapes = {aval.shape for aval in avals if aval.shape}
     if len(shapes) > 1:
         raise TypeError(
-            f"{name} needs operands of one shape (or 0-d); got {types_text(avals)}. lax never broadcasts: use "
-            f"{numpy_name(name)}, which does, or lax.broadcast_in_dim."
+            f"{name} needs operands of one shape (or 0-d); got {types_text(avals)}. lax never "
+            f"broadcasts: use {numpy_name(name)}, which does, or lax.broadcast_in_dim."
         )
     return shapes.pop() if shapes else ()
 
 
-class Elementwise(Primitive):
-    """One result element per operand element; 0-d operands go with any shape.
+def is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype is a float of fewer than 32 bits: its functions are evaluated in f32."""
+    return dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 32
 
-    `hlo` is the StableHLO operation.  `jvp[i]` maps the tangent of operand i to its share of the
-    result's tangent: `lambda t, out, *primals`; None where the operand has no derivative.
-    `transpose[i]` maps the cotangent back to operand i: `lambda ct, *operands`; only ops that are
-    linear in an operand have it.  `domain` names the dtypes taken, `result` the dtype given (a
-    fixed one, or a function of the operand dtype).
+
+def filled(block: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """A 0-d operand of a block repeated to the shape; others as they are."""
+    return x if x.aval.shape == shape else block.broadcast(x, shape, ())
+
+
+class Pointwise(Primitive):
+    """One result element per operand element; 0-d operands go with any shape."""
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+    ) -> tuple[Any, int]:
+        ranks = [x.aval.ndim - (a is not None) for x, a in zip(operands, axes)]
+        full = ranks.index(max(ranks))  # an operand of the result's rank tells its shape
+        x, axis = operands[full], axes[full]
+        if axis is None:
+            axis, shape = 0, x.aval.shape
+        else:
+            shape = x.aval.shape[:axis] + x.aval.shape[axis + 1 :]
+        whole = (*shape[:axis], size, *shape[axis:])
+        aligned = [_align(x, a, axis, whole) for x, a in zip(operands, axes)]
+        return self(*aligned, **params), axis
+
+
+class Elementwise(Pointwise):
+    """An op whose operands have one dtype, as a row of rules; 0-d operands go with any shape.
+
+    - `domain`: the dtypes taken.  `result`: the dtype given, if it is another (a fixed one, or a
+      function of the operand's dtype and the params).
+    - `hlo`: the StableHLO operation, where that is all there is to write.  `formula`: the result
+      as a function of `formula.Term`s, where it is not; one for all dtypes, or a dict of them by
+      kind, and `hlo` serves the kinds that it leaves out.  Floats narrower than 32 bits come to
+      a formula as f32 and are rounded once, as in NumPy.
+    - `numpy`: the result as a function of ndarrays; narrow floats come as f32 here too.
+    - `jvp[i]` maps the tangent of operand i to its share of the result's tangent:
+      `lambda t, out, *primals`; None where the operand has no derivative.
+    - `transpose[i]` maps the cotangent back to operand i, for ops that are linear in it:
+      `lambda ct, *operands`.
+    - `narrow`: formula and NumPy function take narrow floats as they are.
+
+    Parameters of the primitive reach all of them by keyword.
     """
 
     def __init__(
         self,
         name: str,
         *,
-        hlo: str | None = None,
+        hlo: str = "",
+        formula: Formula | Mapping[str, Formula] | None = None,
         numpy: Callable[..., Any],
         jvp: Partials = (),
         transpose: Partials = (),
         domain: str = "number",
-        result: np.dtype[Any] | Callable[[np.dtype[Any]], np.dtype[Any]] | None = None,
-        emit: Callable[..., Any] | None = None,
+        result: np.dtype[Any] | Callable[..., np.dtype[Any]] | None = None,
+        narrow: bool = False,
     ):
         super().__init__(name)
         self.hlo = hlo
+        if callable(formula):
+            formula = dict.fromkeys(dtypes.KINDS, formula)
+        self.formulas = dict(formula or {})
         self.function = numpy
         self.partials = jvp
         self.adjoints = transpose
         self.domain = domain
+        self.dtypes = dtypes.DOMAINS[domain]
         self.result = result
-        self.lowering = emit
+        self.narrow = narrow
 
-    def infer(self, *avals: ShapedArray) -> ShapedArray:
+    def infer(self, *avals: ShapedArray, **params: Any) -> ShapedArray:
         first = avals[0]
-        if not dtypes.in_domain(first.dtype, self.domain):
+        if first.dtype not in self.dtypes:
             check_domain(self.name, avals, self.domain)
         shape, weak, dtype = first.shape, first.weak_type, first.dtype
         for aval in avals[1:]:
@@ -107,49 +158,52 @@ class Elementwise(Primitive):
                 shape = common_shape(self.name, avals)
             weak = weak and aval.weak_type
         if self.result is not None:
-            dtype = self.result if isinstance(self.result, np.dtype) else self.result(dtype)
-            weak = False if isinstance(self.result, np.dtype) else weak
+            fixed = isinstance(self.result, np.dtype)
+            dtype = self.result if fixed else self.result(dtype, **params)
+            weak = weak and not fixed
         return ShapedArray(shape, dtype, weak)
 
-    def numpy(self, *values: Any) -> Any:
-        dtype = self.infer(*[ShapedArray(v.shape, v.dtype) for v in values]).dtype
+    def numpy(self, *values: Any, **params: Any) -> Any:
+        avals = [ShapedArray(v.shape, v.dtype) for v in values]
+        dtype = self.infer(*avals, **params).dtype
+        if not self.narrow and is_narrow(values[0].dtype):
+            values = tuple(v.astype(np.float32) for v in values)
         with np.errstate(all="ignore"):
-            return np.asarray(self.function(*values)).astype(dtype, copy=False)
+            return np.asarray(self.function(*values, **params)).astype(dtype, copy=False)
 
-    def emit(self, block: Any, out: ShapedArray, *operands: Any) -> Any:
-        operands = tuple(block.broadcast(x, out.shape, ()) if x.aval.shape != out.shape else x for x in operands)
-        if self.lowering is not None:
-            return self.lowering(block, out, *operands)
-        return block.op(f"stablehlo.{self.hlo} {', '.join(map(str, operands))}", operands, out)
+    def emit(self, block: Any, out: ShapedArray, *operands: Any, **params: Any) -> Any:
+        dtype = operands[0].aval.dtype
+        formula = self.formulas.get(dtypes.kind(dtype)) if self.formulas else None
+        if formula is None and self.result is None:
+            return block.pointwise(self.hlo, operands, out)
+        operands = tuple(filled(block, x, out.shape) for x in operands)
+        if formula is None:
+            return block.op(f"stablehlo.{self.hlo} {', '.join(map(str, operands))}", operands, out)
+        terms = [Term(block, x) for x in operands]
+        if is_narrow(dtype) and not self.narrow:
+            terms = [x.to(FLOAT32) for x in terms]
+        result = formula(*terms, **params)
+        return result.to(out.dtype).operand
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        out = self(*primals)
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        out = self(*primals, **params)
         total = None
         for tangent, partial in zip(tangents, self.partials):
             if tangent is not None and partial is not None:
-                total = linear.plus(total, partial(tangent, out, *primals))
+                total = linear.plus(total, partial(tangent, out, *primals, **params))
         if total is not None and total.aval.shape != out.aval.shape:
             total = linear.spread_scalar(total, out.aval.shape)
         return out, total
 
-    def transpose(self, ct: Any, *operands: Any) -> list[Any]:
+    def transpose(self, ct: Any, *operands: Any, **params: Any) -> list[Any]:
         cts: list[Any] = [None] * len(operands)
         for i, x in enumerate(operands):
             adjoint = self.adjoints[i] if i < len(self.adjoints) else None
             if is_linear(x) and adjoint is not None:
-                cts[i] = _like_operand(adjoint(ct, *operands), x)
+                cts[i] = like_operand(adjoint(ct, *operands, **params), x)
         return cts
-
-    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[int | None]) -> tuple[Any, int]:
-        ranks = [x.aval.ndim - (a is not None) for x, a in zip(operands, axes)]
-        full = ranks.index(max(ranks))  # an operand of the result's rank tells its shape
-        x, axis = operands[full], axes[full]
-        if axis is None:
-            axis, shape = 0, x.aval.shape
-        else:
-            shape = x.aval.shape[:axis] + x.aval.shape[axis + 1 :]
-        whole = (*shape[:axis], size, *shape[axis:])
-        return self(*[_align(x, a, axis, whole) for x, a in zip(operands, axes)]), axis
 
 
 def _align(x: Any, a: int | None, axis: int, whole: tuple[int, ...]) -> Any:
@@ -161,7 +215,7 @@ def _align(x: Any, a: int | None, axis: int, whole: tuple[int, ...]) -> Any:
     return linear.broadcast_in_dim(x, whole, (axis,))  # a scalar for each example, beside arrays
 
 
-def _like_operand(ct: Any, x: UndefinedPrimal) -> Any:
+def like_operand(ct: Any, x: UndefinedPrimal) -> Any:
     """Sum a cotangent down to a 0-d operand that went with an array."""
     if ct is not None and ct.aval.shape != x.aval.shape:
         return linear.sum_all(ct)

@@ -1,0 +1,152 @@
+"""Arithmetic: negation, sum, difference, product, quotient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hloom.ops.elementwise import Elementwise
+from hloom.ops.formula import Term, complex_of, where
+
+
+# ---- neg, add, sub, mul ----------------------------------------------------------------------
+neg_p = Elementwise(
+    "neg",
+    hlo="negate",
+    numpy=np.negative,
+    jvp=[lambda t, out, x: neg(t)],
+    transpose=[lambda ct, x: neg(ct)],
+)
+
+
+def neg(x: Any) -> Any:
+    """The number with the other sign; unsigned integers wrap around.
+
+    Takes and gives any number dtype.  Raises TypeError for bool.
+
+    >>> lax.neg(jnp.array([1.0, -2.0]))
+    Array([-1.,  2.], dtype=float32)
+    """
+    return neg_p(x)
+
+
+add_p = Elementwise(
+    "add",
+    hlo="add",
+    numpy=np.add,
+    jvp=[lambda t, out, x, y: t, lambda t, out, x, y: t],
+    transpose=[lambda ct, x, y: ct, lambda ct, x, y: ct],
+)
+
+
+def add(x: Any, y: Any) -> Any:
+    """The sum; integers wrap around.
+
+    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no broadcasting, no bool.
+
+    >>> lax.add(jnp.array([1.0, 2.0]), 0.5)
+    Array([1.5, 2.5], dtype=float32)
+    """
+    return add_p(x, y)
+
+
+sub_p = Elementwise(
+    "sub",
+    hlo="subtract",
+    numpy=np.subtract,
+    jvp=[lambda t, out, x, y: t, lambda t, out, x, y: neg(t)],
+    transpose=[lambda ct, x, y: ct, lambda ct, x, y: neg(ct)],
+)
+
+
+def sub(x: Any, y: Any) -> Any:
+    """The difference `x - y`; integers wrap around.
+
+    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no broadcasting.
+
+    >>> lax.sub(jnp.array([1, 2]), 5)
+    Array([-4, -3], dtype=int32)
+    """
+    return sub_p(x, y)
+
+
+mul_p = Elementwise(
+    "mul",
+    hlo="multiply",
+    numpy=np.multiply,
+    jvp=[lambda t, out, x, y: mul(t, y), lambda t, out, x, y: mul(x, t)],
+    transpose=[lambda ct, x, y: mul(ct, y), lambda ct, x, y: mul(x, ct)],
+)
+
+
+def mul(x: Any, y: Any) -> Any:
+    """The product; integers wrap around.
+
+    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no broadcasting, no bool.
+
+    >>> lax.mul(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
+    Array([3., 8.], dtype=float32)
+    """
+    return mul_p(x, y)
+
+
+# ---- div -------------------------------------------------------------------------------------
+def nonzero_divisor(y: Term) -> Term:
+    """An integer divisor with 1 for 0: XLA and the interpreter may crash on a division by 0."""
+    return where(y == 0, y.full(1), y)
+
+
+def _divide_integers(x: Term, y: Term) -> Term:
+    return where(y == 0, y.full(0), x.apply("divide", nonzero_divisor(y)))
+
+
+def _divide_complex(x: Term, y: Term) -> Term:
+    """Smith's algorithm as NumPy has it; XLA's own has C99's recovery of infinities."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    real_wins = abs(c) >= abs(d)
+    zero = (abs(c) == 0) & (abs(d) == 0)
+    large, small = where(real_wins, c, d), where(real_wins, d, c)
+    ratio = small / large
+    scale = 1.0 / (large + small * ratio)
+    real = where(real_wins, a + b * ratio, a * ratio + b) * scale
+    imag = where(real_wins, b - a * ratio, b * ratio - a) * scale
+    return complex_of(where(zero, a / abs(c), real), where(zero, b / abs(c), imag))
+
+
+def _numpy_divide(x: Any, y: Any) -> Any:
+    if x.dtype.kind in "fc":
+        return np.divide(x, y)
+    return np.floor_divide(x - np.fmod(x, y), y)  # the dividend is a multiple: floor is trunc
+
+
+div_p = Elementwise(
+    "div",
+    hlo="divide",
+    formula={
+        "signed": _divide_integers,
+        "unsigned": _divide_integers,
+        "complex": _divide_complex,
+    },
+    numpy=_numpy_divide,
+    jvp=[lambda t, out, x, y: div(t, y), lambda t, out, x, y: neg(div(mul(t, out), y))],
+    transpose=[lambda ct, x, y: div(ct, y), None],
+)
+
+
+def div(x: Any, y: Any) -> Any:
+    """The quotient; of integers, rounded towards zero, and 0 where the divisor is 0.
+
+    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no broadcasting; integers give an integer,
+    rounded towards zero and not down.
+
+    >>> lax.div(jnp.array([1.0, 2.0]), 4.0)
+    Array([0.25, 0.5 ], dtype=float32)
+    >>> lax.div(jnp.array([-7, 7, 7]), jnp.array([2, 2, 0]))
+    Array([-3,  3,  0], dtype=int32)
+    """
+    return div_p(x, y)

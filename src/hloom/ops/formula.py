@@ -1,0 +1,268 @@
+"""Formulas in lowerings: a `Term` is an operand that knows Python's operators.
+
+`x * x + 1` writes a multiply and an add into the block that `x` belongs to.  The functions below
+them are the vocabulary of the programs in this package: bit tests that no NaN, signed zero or
+flushed subnormal deceives, and polynomials.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+
+BOOL, INT32, INT64, FLOAT32, FLOAT64 = map(np.dtype, ("bool", "int32", "int64", "float32", "float64"))
+
+# float dtype: the signed integer of its width, and the bits of infinity
+_LAYOUT = {
+    np.dtype("float16"): (np.dtype("int16"), 0x7C00),
+    dtypes.as_dtype("bfloat16"): (np.dtype("int16"), 0x7F80),
+    FLOAT32: (INT32, 0x7F800000),
+    FLOAT64: (INT64, 0x7FF0000000000000),
+}
+
+
+class Term:
+    """An operand of a block with Python's operators; scalars beside it become constants.
+
+    `>>` is floor division by a power of two: arithmetic for signed integers, logical for others.
+    """
+
+    __slots__ = ("block", "operand")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, block: Any, operand: Any):
+        self.block = block
+        self.operand = operand
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.operand.aval.dtype
+        return dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.operand.aval.shape
+        return shape
+
+    @property
+    def size(self) -> int:
+        size: int = self.operand.aval.size
+        return size
+
+    def apply(self, name: str, *others: Any) -> Term:
+        """A StableHLO operation of one type: `x.apply("power", y)`."""
+        return Term(self.block, self.block.elementwise(name, self.operand, *map(_plain, others)))
+
+    def _after(self, name: str, other: Any) -> Term:
+        return Term(self.block, self.block.elementwise(name, other, self.operand))
+
+    def __add__(self, other: Any) -> Term:
+        return self.apply("add", other)
+
+    def __sub__(self, other: Any) -> Term:
+        return self.apply("subtract", other)
+
+    def __mul__(self, other: Any) -> Term:
+        return self.apply("multiply", other)
+
+    def __truediv__(self, other: Any) -> Term:
+        return self.apply("divide", other)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Any) -> Term:
+        return self._after("subtract", other)
+
+    def __rtruediv__(self, other: Any) -> Term:
+        return self._after("divide", other)
+
+    def __neg__(self) -> Term:
+        return self.apply("negate")
+
+    def __abs__(self) -> Term:
+        return Term(self.block, self.block.abs(self.operand))
+
+    def __and__(self, other: Any) -> Term:
+        return self.apply("and", other)
+
+    def __or__(self, other: Any) -> Term:
+        return self.apply("or", other)
+
+    def __xor__(self, other: Any) -> Term:
+        return self.apply("xor", other)
+
+    def __invert__(self) -> Term:
+        return self.apply("not")
+
+    def __lshift__(self, other: Any) -> Term:
+        return self.apply("shift_left", other)
+
+    def __rshift__(self, other: Any) -> Term:
+        signed = dtypes.kind(self.dtype) == "signed"
+        return self.apply("shift_right_arithmetic" if signed else "shift_right_logical", other)
+
+    def compare(self, direction: str, other: Any) -> Term:
+        """`direction` is EQ, NE, LT, LE, GT or GE."""
+        return Term(self.block, self.block.compare(self.operand, direction, _plain(other)))
+
+    def __eq__(self, other: Any) -> Term:  # type: ignore[override]
+        return self.compare("EQ", other)
+
+    def __ne__(self, other: Any) -> Term:  # type: ignore[override]
+        return self.compare("NE", other)
+
+    def __lt__(self, other: Any) -> Term:
+        return self.compare("LT", other)
+
+    def __le__(self, other: Any) -> Term:
+        return self.compare("LE", other)
+
+    def __gt__(self, other: Any) -> Term:
+        return self.compare("GT", other)
+
+    def __ge__(self, other: Any) -> Term:
+        return self.compare("GE", other)
+
+    def to(self, dtype: Any) -> Term:
+        """Converted, by value."""
+        return Term(self.block, self.block.convert(self.operand, dtype))
+
+    def bits(self) -> Term:
+        """The bits of a float as a signed integer."""
+        return self.cast(_LAYOUT[self.dtype][0])
+
+    def cast(self, dtype: Any) -> Term:
+        """The same bits in another dtype of this width."""
+        if self.dtype == dtype:
+            return self
+        return Term(self.block, self.block.bitcast(self.operand, dtype))
+
+    @property
+    def real(self) -> Term:
+        return Term(self.block, self.block.real(self.operand))
+
+    @property
+    def imag(self) -> Term:
+        return Term(self.block, self.block.imag(self.operand))
+
+    def sqrt(self) -> Term:
+        return self.apply("sqrt")
+
+    def floor(self) -> Term:
+        return self.apply("floor")
+
+    def nearest(self) -> Term:
+        """The nearest whole number, ties to even."""
+        return self.apply("round_nearest_even")
+
+    def full(self, value: Any) -> Term:
+        """A constant of this type."""
+        return Term(self.block, self.block.constant(value, self.operand.aval))
+
+
+def _plain(x: Any) -> Any:
+    return x.operand if x.__class__ is Term else x
+
+
+def where(predicate: Term, x: Any, y: Any) -> Term:
+    """`x` where the predicate holds, else `y`; one of the two may be a scalar."""
+    block = predicate.block
+    return Term(block, block.select(predicate.operand, _plain(x), _plain(y)))
+
+
+def maximum(x: Term, y: Any) -> Term:
+    """The larger one; NaN if either is."""
+    return x.apply("maximum", y)
+
+
+def minimum(x: Term, y: Any) -> Term:
+    """The smaller one; NaN if either is."""
+    return x.apply("minimum", y)
+
+
+def clip(low: Any, x: Term, high: Any) -> Term:
+    """`x` held between two scalars; NaN stays."""
+    return minimum(maximum(x, low), high)
+
+
+def complex_of(real: Term, imag: Any) -> Term:
+    """`real + 1j * imag`, part by part."""
+    return Term(real.block, real.block.complex(real.operand, _plain(imag)))
+
+
+def chlo(name: str, *xs: Term) -> Term:
+    """An operation of the CHLO dialect, which XLA expands."""
+    operands = [x.operand for x in xs]
+    head = f"chlo.{name} {', '.join(map(str, operands))}"
+    return Term(xs[0].block, xs[0].block.op(head, operands, operands[0].aval))
+
+
+# ---- bit tests: exact for NaN, signed zeros and subnormals, which XLA's CPU flushes --------------
+def sign_mask(dtype: np.dtype[Any]) -> int:
+    """The integer with only the sign bit set."""
+    return -(1 << (dtypes.bits(dtype) - 1))
+
+
+def magnitude(x: Term) -> Term:
+    """The bits of a float without the sign; they order as the absolute values do."""
+    return x.bits() & ~sign_mask(x.dtype)
+
+
+def is_nan(x: Term) -> Term:
+    return magnitude(x) > _LAYOUT[x.dtype][1]
+
+
+def is_inf(x: Term) -> Term:
+    return magnitude(x) == _LAYOUT[x.dtype][1]
+
+
+def is_finite(x: Term) -> Term:
+    return magnitude(x) < _LAYOUT[x.dtype][1]
+
+
+def is_zero(x: Term) -> Term:
+    return magnitude(x) == 0
+
+
+def is_negative(x: Term) -> Term:
+    """Whether the sign bit is set; that of -0.0 is."""
+    return x.bits() < 0
+
+
+def sign_of(x: Term) -> Term:
+    """The sign bit alone, as an integer."""
+    return x.bits() & sign_mask(x.dtype)
+
+
+def flip(x: Term, sign: Term) -> Term:
+    """`x` with its sign bit flipped where `sign`, an integer from `sign_of`, has it set."""
+    return (x.bits() ^ sign).cast(x.dtype)
+
+
+def copysign(x: Term, y: Term) -> Term:
+    """The magnitude of `x` with the sign of `y`."""
+    return (magnitude(x) | sign_of(y)).cast(x.dtype)
+
+
+# ---- numbers ---------------------------------------------------------------------------------
+def polynomial(x: Term, *coefficients: float) -> Term:
+    """Horner's scheme, the lowest order first: `c[0] + x * (c[1] + x * (...))`."""
+    total: Any = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        total = x * total + c
+    return total
+
+
+def double_from_words(high: Term) -> Term:
+    """The f64 whose upper 32 bits are given as an i32."""
+    return (high.to(INT64) << 32).cast(FLOAT64)
+
+
+def scalar_of(x: Term, value: Any, dtype: Any) -> Term:
+    """A 0-d constant beside `x`, for loop carries."""
+    return Term(x.block, x.block.constant(value, ShapedArray((), np.dtype(dtype))))
