@@ -124,7 +124,9 @@ def _no_common_dtype(pairs: Sequence[Pair], x64: bool, mode: str) -> str:
 
 
 def _wide_enough(pairs: Sequence[Pair], x64: bool) -> Dtype:
-    """A dtype to suggest: narrow ones replaced by the next that can be promoted, then joined."""
+    """A dtype to suggest: the standard mode's, or one wide enough for the narrow dtypes here."""
+    if STANDARD.join(map(_node, pairs)) is not None:
+        return join(pairs, x64)[0]
     widest = max((dtype for dtype, weak in pairs if not weak), key=bits)
     if kind(widest) in ("float", "complex") and bits(widest) > 8:
         return widest

@@ -62,17 +62,16 @@ def _rank(dtype: Dtype) -> int:
 
 @cache
 def _survives(source: Dtype, target: Dtype) -> bool:
-    """Whether every value of `source` comes back from `target`, down to the sign of zero."""
+    """Whether `target` has every value of `source`, signed zeros and infinities included."""
     if bits(source) > 16 or _rank(source) > _rank(target):
         return False  # one of the two is ml_dtypes', hence of at most 16 bits
     if kind(target) == "complex":
         target = finfo(target).dtype
-    values = _every_value(source)
     with np.errstate(all="ignore"):
-        back = values.astype(target).astype(source).astype("float64")
-        values = values.astype("float64")
-    same = (back == values) & (np.signbit(back) == np.signbit(values))
-    return bool(np.all(same | (np.isnan(back) & np.isnan(values))))
+        values = _every_value(source).astype("float64")  # which holds them all
+        arrived = values.astype(target).astype("float64")
+    same = (arrived == values) & (np.signbit(arrived) == np.signbit(values))
+    return bool(np.all(same | (np.isnan(arrived) & np.isnan(values))))
 
 
 def _every_value(dtype: Dtype) -> np.ndarray[Any, Any]:
