@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.core import executable
+from hloom.core import executable, source
 from hloom.core.aval import ShapedArray
 
 _new = object.__new__
@@ -268,10 +268,10 @@ class Array:
 
     # ---- what an immutable array refuses ----------------------------------------------------
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        raise errors.ImmutableArrayError.assignment(type(self).__name__, index)
+        raise errors.ImmutableArrayError.assignment("Array", index, value, at=source.here())
 
     def __delitem__(self, index: Any) -> NoReturn:
-        raise TypeError("arrays are immutable: use jnp.delete(x, index, axis) for a copy without those elements")
+        raise errors.ImmutableArrayError.deletion("Array", index, at=source.here())
 
     def __iter__(self) -> Iterator[Array]:
         raise NotImplementedError  # filled by hloom.numpy.operators

@@ -6,10 +6,12 @@ of core asks here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from hloom import errors
 from hloom.config import Config
+from hloom.core import source
 from hloom.core.aval import ShapedArray
 
 
@@ -50,3 +52,12 @@ def put(value: Any, aval: ShapedArray) -> Any:
 def get(buffer: Any, aval: ShapedArray) -> Any:
     """The buffer's value as a read-only ndarray; waits until it is computed."""
     return ENGINES["xla"].get(buffer, aval)
+
+
+def explain(error: RuntimeError, name: str, arrays: Sequence[Any]) -> Exception:
+    """The error to raise for a failed execution of `name`: a deleted operand, memory, or an engine's fault."""
+    for x in arrays:
+        if x.is_deleted():
+            return errors.DeletedArrayError.of(x.aval, at=source.here())
+    explained: Exception = ENGINES["xla"].explain(error, name)
+    return explained

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array, HostArray, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
 
 _RANK = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
 _SCALAR_RANK = {bool: 0, int: 1, float: 2, complex: 3}
-_constants: dict[Any, HostArray] = {}
+_constants: dict[Any, HostArray] = {}  # never handed to users: they could delete the buffer
 
 
 def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
     """A Python scalar as a 0-d array of this aval; raises OverflowError where it does not fit."""
     key = (value.__class__, value, aval)
     found = _constants.get(key)
-    # A hit may have become a plain Array by being used; NaN never hits, and zeros have two signs.
-    if found is not None and found.__class__ is HostArray:
+    if found is not None:
         return found
     try:
         made = host_array(value, aval)
@@ -31,14 +31,15 @@ def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
             f"Python integer {value} out of bounds for {aval.dtype.name}; "
             "turn 64-bit types on with `with hloom.enable_x64():`, or use a float"
         ) from None
-    if value and len(_constants) < 512:
+    # Zeros are not kept (0.0 == -0.0), and NaN would never be found.
+    if value and value == value and len(_constants) < 512:
         _constants[key] = made
     return made
 
 
 def weak_aval(cls: type, x64: bool) -> ShapedArray:
     """The type of a lone Python scalar of this class."""
-    return ShapedArray((), dtypes.scalar_dtype(cls, x64), cls is not bool)
+    return ShapedArray((), dtypes.scalar_type_of(cls, x64), cls is not bool)
 
 
 def as_array(x: Any) -> Array:
@@ -67,10 +68,32 @@ def from_numpy(value: np.ndarray[Any, Any], x64: bool) -> Array:
     dtype = dtypes.canonicalize(dtypes.as_dtype(value.dtype), x64)
     aval = ShapedArray(value.shape, dtype)
     if dtype != value.dtype:
-        value = dtypes.narrow(value, dtype)
+        value = narrow(value, dtype)
     if not value.shape:
         return host_array(value, aval)
     return from_ndarray(value, aval)
+
+
+def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A 64-bit ndarray in the 32-bit dtype that stands for it while x64 is off.
+
+    Raises OverflowError for an integer that does not fit; warns of a finite float that becomes inf.
+    """
+    with np.errstate(all="ignore"):
+        made = value.astype(dtype)
+    if dtypes.kind(dtype) in ("signed", "unsigned"):
+        lost = made != value
+        if lost.any():
+            raise OverflowError(
+                f"{value.dtype.name} value {value[lost].flat[0]} does not fit into {dtype.name}, which stands for it "
+                "while 64-bit types are off; turn them on: `with hloom.enable_x64():` or HLOOM_ENABLE_X64=1"
+            )
+    elif dtypes.kind(dtype) in ("float", "complex"):
+        lost = np.isfinite(value) & ~np.isfinite(made)
+        if lost.any():
+            given = value[lost].flat[0]
+            warnings.warn(errors.TruncationWarning.value(given, value.dtype.name, dtype.name), stacklevel=4)
+    return made
 
 
 def convert(name: str, operands: Sequence[Any]) -> list[Array]:

@@ -41,8 +41,8 @@ class Printer:
         return f"{self.atom(var)}:{var.aval}"
 
     def equation(self, equation: Equation, indent: str) -> str:
-        head = " ".join(self.binder(v, output=True) for v in equation.outputs)
         tail = "".join(f" {self.atom(x)}" for x in equation.inputs)
+        head = " ".join(self.binder(v, output=True) for v in equation.outputs)
         params = [f"{name}={param(value, indent + '    ')}" for name, value in equation.params.items()]
         if not params:
             return f"{indent}{head} = {equation.primitive.name}{tail}"
@@ -76,9 +76,9 @@ def text(jaxpr: Jaxpr, indent: str = "") -> str:
     printer = Printer(jaxpr)
     captured = " ".join(printer.binder(v) for v in jaxpr.inputs[: jaxpr.captured])
     inputs = " ".join(printer.binder(v) for v in jaxpr.inputs[jaxpr.captured :])
-    outputs = ", ".join(printer.atom(x) for x in jaxpr.outputs) + ("," if len(jaxpr.outputs) == 1 else "")
     head = f"{{ lambda {captured}; {inputs}. let"
     body = "".join("\n" + printer.equation(e, indent + "    ") for e in jaxpr.equations)
+    outputs = ", ".join(printer.atom(x) for x in jaxpr.outputs) + ("," if len(jaxpr.outputs) == 1 else "")
     return f"{head}{body}\n{indent}  in ({outputs}) }}"
 
 

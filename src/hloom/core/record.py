@@ -86,6 +86,10 @@ class Record(Trace):
         return found[0]
 
     def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+        return self.record(primitive, operands, params)
+
+    def record(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+        """Write one equation, and answer with tracers for its results."""
         if self.done:
             raise RuntimeError(f"a value was computed inside {self.origin} after it had returned")
         inputs = [x.var if x.__class__ is RecordTracer and x.trace is self else self.atom(x) for x in operands]  # type: ignore[attr-defined]
@@ -121,7 +125,7 @@ class Partial(Record):
             return self.parent.process(primitive, operands, params)
         if primitive.partial_eval is not None:
             return primitive.partial_eval(self, operands, params)
-        return super().process(primitive, operands, params)
+        return self.record(primitive, operands, params)
 
 
 def trace_to_jaxpr(

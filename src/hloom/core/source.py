@@ -69,6 +69,11 @@ def resolve(source: Source | None) -> Location | None:
     return Location(code.co_filename, line or code.co_firstlineno, (column or 0) + 1, name)
 
 
+def here() -> Location | None:
+    """Where the user's program stands now."""
+    return resolve(capture())
+
+
 def of_function(fun: object) -> Location | None:
     """Where a function is defined, if it is a Python function or wraps one."""
     while not hasattr(fun, "__code__"):

@@ -101,8 +101,25 @@ class Tracer(Array):
     def leaked(self) -> errors.UnexpectedTracerError:
         """The error for a use outside the trace that made this tracer."""
         return errors.UnexpectedTracerError.leaked(
-            self.aval.str_short(), self.trace.origin.where(), self.made_at(), finished=self.trace.done
+            self.aval, self.trace.origin.where(), self.made_at(), finished=self.trace.done, at=source.here()
         )
+
+    def traced(self) -> errors.Traced:
+        """What is known of this value, for an error text."""
+        names = self.depends_on()
+        return errors.Traced(self.aval, self.trace.origin.where(), names, self.made_at(), (), source.here())
+
+    def _not_concrete(self, wanted: str) -> Exception:
+        """The error for asking Python for the value."""
+        if self.trace.done:
+            return self.leaked()
+        if wanted == "bool":
+            return errors.TracerBoolConversionError.of(self.traced())
+        if wanted == "index":
+            return errors.TracerIntegerConversionError.of(self.traced())
+        if wanted == "array":
+            return errors.TracerArrayConversionError.of(self.traced())
+        return errors.ConcretizationTypeError.conversion(self.traced(), wanted)
 
     def made_at(self) -> list[tuple[str, str, int, str]]:
         """The operation and user's line that made this tracer: (text, file, line, function)."""

@@ -1,0 +1,1 @@
+"""Operations whose parameter is a Jaxpr: `jit`, and what is done with traced functions."""

@@ -1,0 +1,146 @@
+"""What a function does, without running it: `make_jaxpr`, `eval_shape`, `typeof`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes, tree
+from hloom.config import current
+from hloom.control.dispatch import Jitted, Signature
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import ClosedJaxpr
+from hloom.core.operands import as_array
+
+
+class ShapeDtypeStruct:
+    """A shape and a dtype in place of an array, for `eval_shape`, `make_jaxpr` and `jit(f).lower`.
+
+    >>> hloom.ShapeDtypeStruct((2, 3), jnp.float32)
+    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
+    """
+
+    __slots__ = ("shape", "dtype", "weak_type")
+
+    def __init__(self, shape: Iterable[int], dtype: Any, *, weak_type: bool = False):
+        if dtype is None:
+            raise ValueError("ShapeDtypeStruct needs a dtype, such as hloom.numpy.float32")
+        self.shape = tuple(map(int, shape))
+        self.dtype: np.dtype[Any] = dtypes.as_dtype(dtype)
+        self.weak_type = weak_type
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object: the shape is ()")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ShapeDtypeStruct):
+            return NotImplemented
+        return (self.shape, self.dtype, self.weak_type) == (other.shape, other.dtype, other.weak_type)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.weak_type))
+
+
+def typeof(x: Any) -> ShapedArray:
+    """The abstract value of an array or number: shape, dtype, weak type.
+
+    Raises TypeError for what is not one.
+
+    >>> hloom.typeof(jnp.ones((2, 3)))
+    ShapedArray(float32[2,3])
+    """
+    return abstract(x)
+
+
+def abstract(x: Any) -> ShapedArray:
+    """The type of an array, of a number, or of what has a shape and a dtype."""
+    if isinstance(x, ShapedArray):
+        return x
+    if isinstance(x, ShapeDtypeStruct):
+        dtype = dtypes.canonicalize(x.dtype, current.get().config.enable_x64)
+        return ShapedArray(x.shape, dtype, x.weak_type)
+    if hasattr(x, "aval"):
+        return x.aval  # type: ignore[no-any-return]
+    if isinstance(x, np.ndarray):  # without moving it
+        dtype = dtypes.canonicalize(dtypes.as_dtype(x.dtype), current.get().config.enable_x64)
+        return ShapedArray(x.shape, dtype)
+    return as_array(x).aval
+
+
+def trace_abstract(state: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Trace a jitted function's state for arguments that may be types alone."""
+    dynamic, statics, positions = state.split(args, kwargs)
+    leaves, treedef = tree.flatten(dynamic)
+    avals = [abstract(x) for x in state.arrays(leaves, treedef, positions, keep=is_abstract)]
+    return state.trace(Signature(treedef, tuple(avals), statics), args, kwargs)
+
+
+def is_abstract(x: Any) -> bool:
+    """Whether `x` tells its type without being made an array."""
+    return isinstance(x, (ShapedArray, ShapeDtypeStruct, np.ndarray)) or hasattr(x, "aval")
+
+
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Iterable[int] = (),
+    return_shape: bool = False,
+    *,
+    static_argnames: str | Iterable[str] = (),
+) -> Callable[..., Any]:
+    """A function that returns the Jaxpr of `fun` for arguments of given shapes and dtypes.
+
+    Arguments may be arrays, numbers, `ShapeDtypeStruct`s, or pytrees of them.  With `return_shape`
+    the result is a pair: the Jaxpr, and the results' shapes and dtypes as `fun` returns them.
+
+    >>> hloom.make_jaxpr(lambda x: lax.sin(x) * 2)(1.0)
+    { lambda ; a:f32[]. let
+        b:f32[] = sin a
+        c:f32[] = mul b 2.0
+      in (c,) }
+    """
+    if not callable(fun):
+        raise TypeError(f"make_jaxpr takes a function; got {type(fun).__name__} {fun!r:.60}")
+    state = Jitted(fun, static_argnums, static_argnames, None, None, False)
+
+    @wraps(fun)
+    def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
+        call = trace_abstract(state, args, kwargs)
+        closed = ClosedJaxpr(call.jaxpr, call.captured)
+        return (closed, shapes_of(call)) if return_shape else closed
+
+    return jaxpr_of
+
+
+def shapes_of(call: Any) -> Any:
+    """Shapes and dtypes of a traced call's results, as the function returns them."""
+    structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in call.jaxpr.out_avals]
+    return tree.unflatten(call.out_tree, structs)
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of the results of `fun`, without computing anything.
+
+    >>> hloom.eval_shape(lambda x: x @ x.T, hloom.ShapeDtypeStruct((2, 3), jnp.float32))
+    ShapeDtypeStruct(shape=(2, 2), dtype=float32)
+    """
+    state = getattr(fun, "jitted", None) or Jitted(fun, None, None, None, None, False)
+    return shapes_of(trace_abstract(state, args, kwargs))

@@ -1,0 +1,289 @@
+"""`jit`: trace a function once per signature, run its compiled program from then on.
+
+A call goes one of two ways.  *Fast*: arguments that are plain arrays, given by position, are looked
+up by their types alone.  *General*: pytrees, Python scalars, NumPy arrays, keywords and static
+arguments are sorted out first; this way also traces and compiles what is met for the first time,
+and answers when `jit` is called inside another transformation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import RLock
+from typing import Any, NamedTuple
+
+from hloom import errors, tree
+from hloom.config import current
+from hloom.control.jit import compiled, jit_p
+from hloom.core import executable, source
+from hloom.core.array import Array, from_buffer
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import Jaxpr, eval_jaxpr
+from hloom.core.operands import as_array
+from hloom.core.record import trace_to_jaxpr
+from hloom.core.signature import LeafNames, argument_name, parameters
+from hloom.core.tables import Table, Tables
+from hloom.core.trace import EAGER, Origin, Tracer
+
+LEAF = tree.structure(0)  # the structure of one array
+_tracing = RLock()  # one trace-and-compile at a time: a function is compiled once, whoever calls
+
+
+class CacheInfo(NamedTuple):
+    """What `f.cache_info()` tells: how often the function was traced, programs held, and the bound."""
+
+    traces: int
+    currsize: int
+    maxsize: int
+
+
+class Signature(NamedTuple):
+    """A call without its values: structure and types of the dynamic arguments, the static ones."""
+
+    treedef: Any
+    avals: tuple[ShapedArray, ...]
+    statics: tuple[Any, ...]
+
+
+class TracedCall(NamedTuple):
+    """What tracing one signature gave."""
+
+    jaxpr: Jaxpr
+    captured: list[Array]
+    out_tree: Any
+
+
+class Entry(NamedTuple):
+    """A compiled signature, ready to run: the fast way's whole knowledge."""
+
+    execute: Callable[..., Any]
+    captured: list[Any]
+    handlers: list[Any]
+    outs: Any  # one aval, or a list of them
+    write: Callable[[list[Array]], Any] | None  # None: the only result is returned as it is
+
+
+class Jitted:
+    """The state behind one jitted function."""
+
+    def __init__(
+        self, fun: Callable[..., Any], static_argnums: Any, static_argnames: Any, donate_argnums: Any,
+        donate_argnames: Any, inline: bool,
+    ):  # fmt: skip
+        if not callable(fun):
+            raise TypeError(f"jit takes a function; got {type(fun).__name__} {fun!r:.60}")
+        self.fun = fun
+        self.name = str(getattr(fun, "__name__", None) or type(fun).__name__)
+        self.inline = inline
+        self.static_argnums, self.static_argnames = _resolve(fun, "static", static_argnums, static_argnames)
+        self.donate_argnums, self.donate_argnames = _resolve(fun, "donate", donate_argnums, donate_argnames)
+        both = self.static_argnames & self.donate_argnames
+        if both or self.static_argnums & self.donate_argnums:
+            raise ValueError(f"jit({self.name}): an argument can't be static and donated: {sorted(both) or 'position'}")
+        self.donates = bool(self.donate_argnums or self.donate_argnames)
+        self.fast = Tables()
+        self.entries = Tables()
+        self.traced = Table()
+        self.traces = 0
+
+    # ---- the call -----------------------------------------------------------------------------
+    def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call in its full generality."""
+        context = current.get()
+        if context.config.disable_jit:
+            return self.fun(*args, **kwargs)
+        dynamic, statics, positions = self.split(args, kwargs)
+        leaves, treedef = tree.flatten(dynamic)
+        leaves = self.arrays(leaves, treedef, positions)
+        signature = Signature(treedef, tuple([x.aval for x in leaves]), statics)
+        if context.trace is not EAGER:
+            return self.apply_traced(signature, args, kwargs, leaves)
+        entry = self.entries[context.key].get(signature)
+        if entry is None:
+            buffers = [x._buf for x in leaves]  # a leaked tracer says so here
+            with _tracing:
+                entry = self.entries[context.key].get(signature) or self.compile(signature, args, kwargs, leaves)
+        if self.donates:
+            leaves = self.donatable(leaves, dynamic, positions)
+        return self.run(entry, leaves)
+
+    def run(self, entry: Entry, leaves: Sequence[Array]) -> Any:
+        """Execute, and give the results the shape the function returned them in."""
+        buffers = [x._buf for x in leaves]
+        try:
+            results = entry.execute(entry.captured + buffers).consume_with_handlers(entry.handlers)
+        except RuntimeError as error:
+            raise executable.explain(error, self.name, leaves) from None
+        if entry.write is None:
+            return from_buffer(results[0], entry.outs)
+        return entry.write(list(map(from_buffer, results, entry.outs)))
+
+    def apply_traced(self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]) -> Any:
+        """A call inside another transformation: one `jit` equation, or its contents when inlined."""
+        call = self.trace(signature, args, kwargs)
+        operands = [*call.captured, *leaves]
+        if self.inline:
+            outs = eval_jaxpr(call.jaxpr, operands)
+        else:
+            outs = jit_p.apply(operands, {"jaxpr": call.jaxpr, "name": self.name})
+        return tree.unflatten(call.out_tree, outs)
+
+    # ---- first time ---------------------------------------------------------------------------
+    def trace(self, signature: Signature, args: Any, kwargs: Any) -> TracedCall:
+        """Trace the function for this signature, or recall it."""
+        key = (current.get().config, signature)
+        found: TracedCall | None = self.traced.get(key)
+        if found is not None:
+            return found
+        out_tree: Any = None
+
+        def flat(*leaves: Any) -> list[Any]:
+            nonlocal out_tree
+            out = self.call(signature.treedef, leaves, args, kwargs)
+            outs, out_tree = tree.flatten(out)
+            return [self.result(x, out_tree, i) for i, x in enumerate(outs)]
+
+        positions = [i for i in range(len(args)) if i not in self.static_argnums]
+        origin = Origin("jit", self.fun, LeafNames(self.fun, signature.treedef, positions))
+        self.traces += 1
+        jaxpr, captured = trace_to_jaxpr(flat, signature.avals, origin)
+        found = TracedCall(jaxpr, captured, out_tree)
+        if not any(isinstance(x, Tracer) for x in captured):
+            self.traced.store(key, found)
+        return found
+
+    def call(self, treedef: Any, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        """Call the function with tracers in place of the dynamic arguments."""
+        given_args, given_kwargs = tree.unflatten(treedef, leaves)
+        given = iter(given_args)
+        args = [x if i in self.static_argnums else next(given) for i, x in enumerate(args)]
+        kwargs = {k: v for k, v in kwargs.items() if k in self.static_argnames} | given_kwargs
+        return self.fun(*args, **kwargs)
+
+    def result(self, x: Any, out_tree: Any, index: int) -> Array:
+        try:
+            return as_array(x)
+        except TypeError as error:
+            path = tree.keystr(tree.flatten_with_path(tree.unflatten(out_tree, range(out_tree.num_leaves)))[0][index][0])
+            raise TypeError(
+                f"jit({self.name}) must return arrays; its result{path} is {error}. Return it from outside the "
+                "jitted function."
+            ) from None
+
+    def compile(self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]) -> Entry:
+        """Trace and compile for this signature, and remember it for both ways of calling."""
+        call = self.trace(signature, args, kwargs)
+        options: dict[str, Any] = {}
+        if self.donates:
+            options["donated"] = tuple(len(call.captured) + i for i in self.donated_leaves(args, kwargs))
+        execute, handlers, outs = compiled(call.jaxpr, self.name, **options)
+        captured = [x._buf for x in call.captured]
+        single = call.out_tree == LEAF
+        entry = Entry(
+            execute, captured, handlers, outs[0] if single else outs,
+            None if single else partial(tree.unflatten, call.out_tree),
+        )  # fmt: skip
+        key = current.get().key
+        self.entries[key].store(signature, entry)
+        if not kwargs and not self.donates and not signature.statics and all(isinstance(x, Array) for x in args):
+            self.fast[key].store(signature.avals, entry)
+        return entry
+
+    def clear(self) -> None:
+        """Forget what was traced and compiled."""
+        self.fast.clear()
+        self.entries.clear()
+        self.traced.clear()
+
+    # ---- sorting arguments --------------------------------------------------------------------
+    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], Any]:
+        """Dynamic arguments, a hashable key of the static ones, and the dynamic positions."""
+        if not self.static_argnums and not self.static_argnames:
+            return (args, kwargs), (), None
+        positions = [i for i in range(len(args)) if i not in self.static_argnums]
+        statics = [
+            (i, *self.static_key(argument_name(self.fun, i), args[i])) for i in range(len(args)) if i not in positions
+        ]
+        statics += [
+            (k, *self.static_key(k, v)) for k, v in sorted(kwargs.items()) if k in self.static_argnames
+        ]
+        dynamic = {k: v for k, v in kwargs.items() if k not in self.static_argnames}
+        return (tuple([args[i] for i in positions]), dynamic), tuple(statics), positions
+
+    def static_key(self, name: str, value: Any) -> tuple[Any, Any]:
+        """A static argument's key: True, 1 and 1.0 differ, and so do 0.0 and -0.0."""
+        try:
+            hash(value)
+        except TypeError:
+            raise errors.unhashable_static(self.name, name, value, at=source.here()) from None
+        return value.__class__, value.hex() if value.__class__ is float else value
+
+    def arrays(
+        self, leaves: list[Any], treedef: Any, positions: Any, keep: Callable[[Any], bool] | None = None
+    ) -> list[Any]:
+        """Every dynamic leaf as an Array, but for those that `keep` says may stay."""
+        made = leaves
+        for i, x in enumerate(leaves):
+            if not isinstance(x, Array) and not (keep is not None and keep(x)):
+                if made is leaves:
+                    made = list(leaves)
+                try:
+                    made[i] = as_array(x)
+                except TypeError as error:
+                    name = LeafNames(self.fun, treedef, positions)[i]
+                    root = name.split("[")[0].split(".")[0]
+                    raise TypeError(
+                        f"jit({self.name}): argument `{name}` is {error}. Make it an array, or static: "
+                        f"jit({self.name}, static_argnames={root!r})."
+                    ) from None
+        return made
+
+    def donated_leaves(self, args: Any, kwargs: Any) -> list[int]:
+        """Positions of the leaves whose memory the call may take."""
+        flags: list[bool] = []
+        for i, x in enumerate(args):
+            if i not in self.static_argnums:
+                flags += [i in self.donate_argnums] * len(tree.leaves(x))
+        for name in sorted(kwargs):
+            if name not in self.static_argnames:
+                flags += [name in self.donate_argnames] * len(tree.leaves(kwargs[name]))
+        return [i for i, flag in enumerate(flags) if flag]
+
+    def donatable(self, leaves: list[Array], dynamic: Any, positions: Any) -> list[Array]:
+        """Copies of what hloom made of Python scalars: their buffers are shared and must survive."""
+        given = tree.leaves(dynamic)
+        return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
+
+
+def _resolve(fun: Any, what: str, argnums: Any, argnames: Any) -> tuple[frozenset[int], frozenset[str]]:
+    """`static_argnums` and `static_argnames` (or donate) completed by each other, and checked."""
+    nums = {argnums} if isinstance(argnums, int) else set(argnums or ())
+    names = {argnames} if isinstance(argnames, str) else set(argnames or ())
+    if not all(isinstance(n, int) and not isinstance(n, bool) for n in nums):
+        raise TypeError(f"jit takes {what}_argnums as an int or a tuple of ints; got {argnums!r}")
+    if not all(isinstance(n, str) for n in names):
+        raise TypeError(f"jit takes {what}_argnames as a string or a tuple of strings; got {argnames!r}")
+    known = parameters(fun)
+    positional = [p.name for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    open_ended = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in known) or not known
+    for n in list(nums):
+        if not open_ended and not -len(positional) <= n < len(positional):
+            raise ValueError(
+                f"jit: {what}_argnums={argnums!r} has {n}, but the function takes {len(positional)} positional "
+                f"arguments: {', '.join(positional)}"
+            )
+        if n < 0:
+            nums.remove(n)
+            nums.add(n + len(positional))
+    any_keyword = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known) or not known
+    for name in names:
+        if not any_keyword and name not in [p.name for p in known]:
+            raise ValueError(
+                f"jit: {what}_argnames={argnames!r} has {name!r}, but the function's arguments are "
+                f"{', '.join(p.name for p in known)}"
+            )
+    nums |= {i for i, name in enumerate(positional) if name in names}
+    names |= {positional[i] for i in nums if i < len(positional)}
+    return frozenset(nums), frozenset(names)

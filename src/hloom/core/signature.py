@@ -1,0 +1,71 @@
+"""Names of arguments for error texts, worked out only when an error needs them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from hloom import tree
+
+
+def parameters(fun: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The function's parameters, or none where Python cannot tell (some builtins)."""
+    try:
+        return list(inspect.signature(fun).parameters.values())
+    except (ValueError, TypeError):
+        return []
+
+
+def positional_names(fun: Callable[..., Any]) -> tuple[list[str], str | None]:
+    """Names of the positional parameters, and of the one that takes the rest (`*args`)."""
+    names, rest = [], None
+    for parameter in parameters(fun):
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(parameter.name)
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            rest = parameter.name
+    return names, rest
+
+
+def argument_name(fun: Callable[..., Any], position: int) -> str:
+    """The name of the positional argument at `position`."""
+    names, rest = positional_names(fun)
+    if position < len(names):
+        return names[position]
+    return f"{rest}[{position - len(names)}]" if rest else f"argument {position}"
+
+
+class LeafNames(Sequence[str]):
+    """The name of every leaf of `(args, kwargs)`: `x`, `params['w']`, in flattening order.
+
+    `positions` gives each entry of `args` its place in the call.
+    """
+
+    def __init__(self, fun: Callable[..., Any], treedef: Any, positions: Sequence[int] | None = None):
+        self.fun = fun
+        self.treedef = treedef
+        self.positions = positions
+        self._names: list[str] | None = None
+
+    def _all(self) -> list[str]:
+        if self._names is None:
+            args, kwargs = tree.unflatten(self.treedef, range(self.treedef.num_leaves))
+            positions = self.positions if self.positions is not None else range(len(args))
+            named = {argument_name(self.fun, p): a for p, a in zip(positions, args)}
+            named |= kwargs
+            order: dict[int, str] = {}
+            for name, value in named.items():
+                for path, number in tree.flatten_with_path(value)[0]:
+                    order[number] = name + tree.keystr(path)
+            self._names = [order[i] for i in range(len(order))]
+        return self._names
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return int(self.treedef.num_leaves)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())

@@ -1,0 +1,442 @@
+"""One eager NumPy call is one executable: the decorators that make it so.
+
+A function of this layer is written once, in lax, for traced values.  Called eagerly, it is looked
+up by what it depends on (the arguments' types and the static values); a hit runs a program, a miss
+records the whole function, compiles it and stores it.  Under a trace the function is simply inlined.
+
+`unary`, `binary` and `reduction` are for the commonest arities and cost about half a microsecond;
+`function` takes any signature and costs about two.  The budget and what each choice was worth:
+every attribute or call added to the first three shows in `make bench`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, update_wrapper, wraps
+from math import copysign
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hloom import dtypes, errors, tree
+from hloom.config import Config, current
+from hloom.core import executable, source
+from hloom.core.array import Array, from_buffer
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array, scalar, weak_aval
+from hloom.core.record import trace_to_jaxpr
+from hloom.core.tables import Table, Tables
+from hloom.core.trace import Origin, Tracer
+from hloom.numpy.promotion import array_like
+
+_new = object.__new__
+LEAF = tree.structure(0)  # the structure of one array
+get = current.get
+
+
+# ---- scalars: their buffers are put once --------------------------------------------------------
+class Scalars(dict[Any, tuple[ShapedArray, Any]]):
+    """Python or NumPy scalars of one class: value -> (aval, buffer).
+
+    Zeros are kept by sign (0.0 == -0.0) and NaN, which no key equals, not at all.  Integers beyond
+    0..127 are left to the general way, which checks that they fit the array's dtype as NumPy does.
+    """
+
+    CAPACITY = 256  # 4096, filled between results, slowed programs with many results for good
+
+    def __init__(self, cls: type, x64: bool):
+        super().__init__()
+        self.cls = cls
+        self.x64 = x64
+        self.zeros: dict[float, tuple[ShapedArray, Any]] = {}
+
+    def __missing__(self, value: Any) -> tuple[ShapedArray, Any]:
+        if self.cls is complex or (self.cls is int and not 0 <= value <= 127):
+            raise KeyError(value)
+        if not value and self.cls is not int and self.cls is not bool:
+            sign = copysign(1.0, value)
+            if sign not in self.zeros:
+                self.zeros[sign] = self.make(value)
+            return self.zeros[sign]
+        made = self.make(value)
+        if value == value:
+            if len(self) >= self.CAPACITY:
+                self.clear()
+            self[value] = made
+        return made
+
+    def make(self, value: Any) -> tuple[ShapedArray, Any]:
+        if self.cls in (bool, int, float):
+            made = scalar(value, weak_aval(self.cls, self.x64)).__deepcopy__(None)
+        else:
+            made = as_array(value)
+        return made.aval, made._buf
+
+
+_SCALAR_CLASSES = (bool, int, float, complex, np.float32, np.float64, np.bool_)
+
+
+class Operands(dict[Any, Any]):
+    """For each configuration, the `Scalars` of each class; while tracing (None) nothing."""
+
+    def __missing__(self, key: Config | None) -> dict[type, Scalars]:
+        if key is None:
+            return {}
+        return self.setdefault(key, {cls: Scalars(cls, key.enable_x64) for cls in _SCALAR_CLASSES})
+
+
+OPERANDS = Operands()
+
+
+# ---- programs -----------------------------------------------------------------------------------
+class Program(NamedTuple):
+    """What a table holds: `outs` is one aval when the function returns one array."""
+
+    execute: Callable[[list[Any]], Any]
+    handlers: list[Any]
+    outs: Any
+    write: Callable[[Sequence[Any]], Any] | None = None
+
+
+def build(body: Callable[..., Any], avals: Sequence[ShapedArray], name: str, store: Callable[[Program], Any]) -> Any:
+    """Record the function for these types, compile it at the fast tier, and store the program."""
+    out_tree: Any = None
+
+    def flat(*xs: Any) -> list[Any]:
+        nonlocal out_tree
+        leaves, out_tree = tree.flatten(body(*xs))
+        return [as_array(x) for x in leaves]
+
+    jaxpr, captured = trace_to_jaxpr(flat, avals, Origin(name, body))
+    for x in captured:
+        if isinstance(x, Tracer):
+            raise x.leaked()
+    held = [x._buf for x in captured]
+
+    def program(compiled: executable.Executable) -> Program:
+        execute = compiled.execute
+        if held:
+            execute = partial(_with_captured, execute, held)
+        if out_tree == LEAF:
+            return Program(execute, compiled.handlers, compiled.outs[0])
+        return Program(execute, compiled.handlers, compiled.outs, partial(tree.unflatten, out_tree))
+
+    config = get().config
+    return store(
+        program(
+            executable.compile_jaxpr(
+                jaxpr, config, name=name, tier="fast", on_upgrade=lambda better: store(program(better))
+            )
+        )
+    )
+
+
+def _with_captured(execute: Callable[[list[Any]], Any], held: list[Any], buffers: list[Any]) -> Any:
+    return execute(held + buffers)
+
+
+def run(
+    body: Callable[..., Any], tables: Tables, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()
+) -> Any:
+    """The general way for a fixed list of array operands; the body sees arrays or tracers."""
+    context = get()
+    if context.key is None:
+        return body(*operands)
+    arrays = operand_arrays(name, operands)
+    avals = [x.aval for x in arrays]
+    buffers = [x._buf for x in arrays]  # a leaked tracer says so here
+    table = tables[context.key]
+    key = avals[0] if len(avals) == 1 and not statics else (*avals, *statics)
+    program = table.get(key)
+    if program is None:
+        program = build(body, avals, name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
+    return finish(program, buffers, name, arrays)
+
+
+def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Array]) -> Any:
+    """Execute, and wrap the results."""
+    try:
+        results = program.execute(buffers).consume_with_handlers(program.handlers)
+    except RuntimeError as error:
+        raise executable.explain(error, name, arrays) from None
+    if program.write is None:
+        return from_buffer(results[0], program.outs)
+    return program.write(list(map(from_buffer, results, program.outs)))
+
+
+def operand_arrays(name: str, operands: Sequence[Any]) -> list[Array]:
+    """Array-likes as Arrays; a Python integer must fit the dtype it will take, as in NumPy."""
+    arrays: list[Array] = []
+    for position, x in enumerate(operands):
+        if x.__class__ is int and not 0 <= x <= 127:
+            arrays.append(_fitting(name, x, operands))
+        else:
+            arrays.append(array_like(name, x, position))
+    return arrays
+
+
+def _fitting(name: str, value: int, operands: Sequence[Any]) -> Array:
+    dtypes_beside = [np.dtype(x.dtype) for x in operands if isinstance(x, (Array, np.ndarray, np.generic))]
+    kinds = [dtypes.kind(d) for d in dtypes_beside if dtypes.is_supported(d)]
+    if any(k in ("float", "complex") for k in kinds):
+        return as_array(float(value))
+    for dtype, kind in zip(dtypes_beside, kinds):
+        if kind in ("signed", "unsigned"):
+            info = dtypes.iinfo(dtype)
+            if not info.min <= value <= info.max:
+                raise OverflowError(
+                    f"{name}: Python integer {value} out of bounds for {dtype.name}; "
+                    f"convert the array first: x.astype(...), or use np.int64({value})"
+                )
+    return as_array(value)
+
+
+# ---- decorators ---------------------------------------------------------------------------------
+def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Decorate a function of one array."""
+    tables = Tables()
+    name = fun.__name__
+
+    @wraps(fun)
+    def call(x: Any, /) -> Any:
+        if x.__class__ is Array:
+            try:
+                execute, handlers, out, _ = tables[get().key][x.aval]
+                r = _new(Array)
+                (r._buf,) = execute([x._buf]).consume_with_handlers(handlers)
+                r.aval = out
+                return r
+            except (KeyError, RuntimeError):
+                pass  # unknown yet, or failing: the general way says why
+        return run(fun, tables, name, (x,))
+
+    return call
+
+
+def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Decorate a function of two arrays; `call.tables` are shared with the operator."""
+    tables = Tables()
+    name = fun.__name__
+
+    @wraps(fun)
+    def call(x1: Any, x2: Any, /) -> Any:
+        try:
+            key = get().key
+            if x1.__class__ is Array:
+                if x2.__class__ is Array:
+                    execute, handlers, out, _ = tables[key][x1.aval, x2.aval]
+                    buffers = [x1._buf, x2._buf]
+                else:
+                    aval, buf = OPERANDS[key][x2.__class__][x2]
+                    execute, handlers, out, _ = tables[key][x1.aval, aval]
+                    buffers = [x1._buf, buf]
+                r = _new(Array)
+                (r._buf,) = execute(buffers).consume_with_handlers(handlers)
+                r.aval = out
+                return r
+        except (KeyError, RuntimeError, TypeError, ValueError):
+            pass
+        return run(fun, tables, name, (x1, x2))
+
+    call.tables = tables  # type: ignore[attr-defined]
+    return call
+
+
+def operators(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The operator and the reflected operator of a function decorated by `binary`."""
+    tables: Tables = function.tables  # type: ignore[attr-defined]
+    fun: Callable[..., Any] = function.__wrapped__  # type: ignore[attr-defined]
+    name = fun.__name__
+
+    def forward(self: Any, other: Any) -> Any:
+        try:
+            key = get().key
+            if other.__class__ is Array:
+                execute, handlers, out, _ = tables[key][self.aval, other.aval]
+                buffers = [self._buf, other._buf]
+            else:
+                aval, buf = OPERANDS[key][other.__class__][other]
+                execute, handlers, out, _ = tables[key][self.aval, aval]
+                buffers = [self._buf, buf]
+            r = _new(Array)
+            (r._buf,) = execute(buffers).consume_with_handlers(handlers)
+            r.aval = out
+            return r
+        except (KeyError, RuntimeError, TypeError, ValueError):
+            pass
+        if not is_operand(other):
+            return NotImplemented
+        return run(fun, tables, name, (self, other))
+
+    def reflected(self: Any, other: Any) -> Any:
+        try:
+            key = get().key
+            aval, buf = OPERANDS[key][other.__class__][other]
+            execute, handlers, out, _ = tables[key][aval, self.aval]
+            r = _new(Array)
+            (r._buf,) = execute([buf, self._buf]).consume_with_handlers(handlers)
+            r.aval = out
+            return r
+        except (KeyError, RuntimeError, TypeError, ValueError):
+            pass
+        if not is_operand(other):
+            return NotImplemented
+        return run(fun, tables, name, (other, self))
+
+    return forward, reflected
+
+
+_OPERAND_CLASSES = (Array, np.ndarray, np.generic, bool, int, float, complex)
+
+
+def is_operand(x: Any) -> bool:
+    """Whether an operator takes `x`: arrays and numbers; lists are for functions."""
+    return isinstance(x, _OPERAND_CLASSES) or hasattr(x, "__hloom_array__") or hasattr(x, "__jax_array__")
+
+
+def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate `fun(a, axis=None, *, .., keepdims=False, ..)`: an array, an axis, and rarer arguments."""
+    tables = Tables()
+    general = function(fun)
+    name = fun.__name__
+
+    def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
+        if not args and not kwargs:
+            if a.__class__ is Array:
+                try:
+                    execute, handlers, out, _ = tables[get().key][a.aval, axis, axis.__class__, keepdims]
+                    r = _new(Array)
+                    (r._buf,) = execute([a._buf]).consume_with_handlers(handlers)
+                    r.aval = out
+                    return r
+                except (KeyError, RuntimeError, TypeError):
+                    pass
+            if keepdims.__class__ is bool and (axis is None or axis.__class__ is int):
+                body = partial(fun, axis=axis, keepdims=keepdims)
+                return run(body, tables, name, (a,), (axis, axis.__class__, keepdims))
+        if keepdims is not False:
+            kwargs["keepdims"] = keepdims
+        return general(a, axis, *args, **kwargs)
+
+    return update_wrapper(call, fun)
+
+
+def function(
+    fun: Callable[..., Any] | None = None, *, static: Iterable[str] | None = None, sequences: Iterable[str] = ()
+) -> Any:
+    """Decorate a function of any signature.
+
+    Parameters annotated or named in `static` are static: they must be hashable (lists become tuples)
+    and select the program.  Those in `sequences` are sequences of arrays.  All others are arrays, or
+    None.  Without `static`, the parameters whose usual names say so are static (`axis`, `dtype`,
+    `keepdims`, `shape`, ..: see STATIC_NAMES).
+    """
+    if fun is None:
+        return partial(function, static=static, sequences=sequences)
+    parameters = list(inspect.signature(fun).parameters.values())
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+    statics = frozenset(STATIC_NAMES if static is None else static)
+    lists = frozenset(sequences)
+    tables = Tables()
+    name = fun.__name__
+
+    @wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        context = get()
+        if context.key is None:
+            return fun(*args, **kwargs)
+        arrays: list[Any] = []
+        key: list[Any] = []
+        given = [(names[i] if i < len(names) else rest, x) for i, x in enumerate(args)]
+        given += kwargs.items()
+        plan: list[tuple[Any, Any]] = []  # what each argument is: ("static", value) or ("array", count)
+        for parameter, x in given:
+            if parameter in statics or x is None:
+                x = static_value(name, parameter, x)
+                key.append((parameter, x.__class__, _classes(x) if x.__class__ is tuple else None, x))
+                plan.append((None, x))
+            elif parameter in lists and isinstance(x, (list, tuple)):
+                key.append((parameter, x.__class__, len(x)))
+                plan.append((len(x), x.__class__))
+                arrays += x
+            else:
+                key.append(parameter)
+                plan.append((-1, None))
+                arrays.append(x)
+        count = len(args)
+
+        def body(*xs: Any) -> Any:
+            it = iter(xs)
+            values = [
+                how if n is None else next(it) if n == -1 else how([next(it) for _ in range(n)]) for n, how in plan
+            ]
+            return fun(*values[:count], **dict(zip(kwargs, values[count:])))
+
+        return run_function(body, tables, name, arrays, tuple(key))
+
+    return call
+
+
+def run_function(body: Any, tables: Tables, name: str, operands: list[Any], statics: tuple[Any, ...]) -> Any:
+    """As `run`, with an error for static arguments that cannot be hashed."""
+    table = tables[get().key]
+    arrays = [x if x.__class__ is Array else array_like(name, x, i) for i, x in enumerate(operands)]
+    key = (*[x.aval for x in arrays], *statics)
+    buffers = [x._buf for x in arrays]
+    try:
+        program = table.get(key)
+    except TypeError:
+        raise _unhashable(name, statics) from None
+    if program is None:
+        program = build(body, [x.aval for x in arrays], name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
+    return finish(program, buffers, name, arrays)
+
+
+STATIC_NAMES = (
+    "axis", "axes", "axis1", "axis2", "dtype", "keepdims", "shape", "newshape", "order", "out", "ddof", "correction",
+    "k", "n", "m", "num", "N", "M", "indices_or_sections", "side", "kind", "stable", "descending", "mode", "method",
+    "overwrite_input", "copy", "offset", "precision", "preferred_element_type", "source", "destination", "indexing",
+    "sparse", "size", "assume_sorted", "casting", "promote_integers", "total_repeat_length", "unique_indices",
+    "indices_are_sorted", "assume_unique", "return_index", "return_inverse", "return_counts", "equal_nan",
+    "endpoint", "retstep", "include_initial", "bitorder", "increasing", "device", "subok", "ndmin", "rowvar", "bias",
+    "density", "start_axis", "wrap", "reps", "pad_width", "stat_length", "reflect_type", "permutation", "sizes",
+    "subscripts", "optimize", "max_squarings", "decimals", "shift",
+)  # fmt: skip
+
+
+def static_value(name: str, parameter: Any, x: Any) -> Any:
+    """A static argument in a form that can be hashed: lists as tuples, integer arrays as ints."""
+    if x.__class__ in (int, str, type(None), bool, type, float):
+        return x
+    if isinstance(x, (list, tuple)):
+        return tuple([static_value(name, parameter, v) for v in x])
+    if isinstance(x, Tracer):
+        raise errors.ConcretizationTypeError.parameter(name, parameter, x.traced())
+    if isinstance(x, np.integer):
+        return int(x)
+    if isinstance(x, (np.ndarray, Array)):
+        if dtypes.kind(np.dtype(x.dtype)) in ("signed", "unsigned") and not x.shape:
+            return operator.index(x)
+        return static_value(name, parameter, np.asarray(x).tolist())
+    return x
+
+
+def _classes(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Classes of a tuple's elements: (0, 1) and (0, 1.0) are equal, but not the same argument."""
+    return tuple([_classes(v) if v.__class__ is tuple else v.__class__ for v in values])
+
+
+def _unhashable(name: str, statics: tuple[Any, ...]) -> Exception:
+    for entry in statics:
+        if isinstance(entry, tuple) and len(entry) == 4:
+            try:
+                hash(entry[3])
+            except TypeError:
+                return errors.unhashable_static(name, entry[0], entry[3], transform="", at=source.here())
+    return TypeError(f"{name}: an argument cannot be hashed")
+
+
+__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "reduction", "unary"]

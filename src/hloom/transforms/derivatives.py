@@ -1,0 +1,388 @@
+"""The public transformations: `grad`, `value_and_grad`, `jvp`, `vjp`, `linearize`, `vmap`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from hloom import dtypes, tree
+from hloom.core.array import Array
+from hloom.core.jaxpr import eval_jaxpr
+from hloom.core.operands import as_array
+from hloom.core.signature import LeafNames
+from hloom.core.trace import Origin
+from hloom.ops import linear
+from hloom.transforms.batch import batch_flat, to_axis
+from hloom.transforms.jvp import jvp_flat
+from hloom.transforms.linearize import Linearized, linearize_flat
+from hloom.transforms.transpose import transpose_jaxpr
+
+
+class Flat:
+    """A function of pytrees as a function of a list of arrays that returns a list.
+
+    `args` are all positional arguments; those at `positions` are given as the arrays.  What the last
+    call returned is described by `out_tree`, and by `aux` when the function returns a pair.
+    """
+
+    def __init__(
+        self, fun: Callable[..., Any], transform: str, args: Sequence[Any], kwargs: dict[str, Any],
+        positions: Sequence[int], has_aux: bool = False,
+    ):  # fmt: skip
+        self.fun, self.args, self.kwargs, self.positions, self.has_aux = fun, list(args), kwargs, positions, has_aux
+        leaves, self.treedef = tree.flatten((tuple(args[i] for i in positions), {}))
+        self.origin = Origin(transform, fun, LeafNames(fun, self.treedef, positions))
+        self.leaves = [self._array(x, i) for i, x in enumerate(leaves)]
+        self.out_tree: Any = None
+        self.aux_tree: Any = None
+
+    def _array(self, x: Any, index: int) -> Array:
+        try:
+            return as_array(x)
+        except TypeError as error:
+            raise TypeError(
+                f"{self.origin}: argument `{self.origin.arguments[index]}` is {error}. Pass an array or a number, "
+                "or leave it out of what is transformed (argnums, in_axes, a closure)."
+            ) from None
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        args = list(self.args)
+        picked, _ = tree.unflatten(self.treedef, leaves)
+        for i, value in zip(self.positions, picked):
+            args[i] = value
+        out = self.fun(*args, **self.kwargs)
+        aux_leaves: list[Any] = []
+        if self.has_aux:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise TypeError(
+                    f"{self.origin} with has_aux=True: the function must return a pair (result, aux); "
+                    f"it returned {type(out).__name__}"
+                )
+            out, aux = out
+            aux_leaves, self.aux_tree = tree.flatten(aux)
+        out_leaves, self.out_tree = tree.flatten(out)
+        return [*map(self._result, out_leaves), *aux_leaves]
+
+    def _result(self, x: Any) -> Array:
+        try:
+            return as_array(x)
+        except TypeError as error:
+            raise TypeError(f"{self.origin}: the function returned {error}, which is not an array") from None
+
+    def results(self, leaves: Sequence[Any]) -> Any:
+        """Results as the function returned them."""
+        return tree.unflatten(self.out_tree, leaves[: self.out_tree.num_leaves])
+
+    def aux(self, leaves: Sequence[Any]) -> Any:
+        """The second of the pair as the function returned it."""
+        return tree.unflatten(self.aux_tree, leaves[self.out_tree.num_leaves :])
+
+
+def _positions(transform: str, argnums: int | Sequence[int], args: Sequence[Any]) -> list[int]:
+    """`argnums` as distinct, non-negative positions."""
+    wanted = [argnums] if isinstance(argnums, int) else list(argnums)
+    found = []
+    for n in wanted:
+        if not isinstance(n, int) or isinstance(n, bool):
+            raise TypeError(f"{transform} takes argnums as an int or a tuple of ints; got {argnums!r}")
+        if not -len(args) <= n < len(args):
+            raise TypeError(
+                f"{transform} with argnums={argnums!r} needs at least {n + 1 if n >= 0 else -n} positional arguments; "
+                f"the function was called with {len(args)}. Pass them by position, not by keyword."
+            )
+        found.append(n % len(args))
+    if len(set(found)) != len(found):
+        raise ValueError(f"{transform} takes each argument once; got argnums={argnums!r}")
+    return found
+
+
+def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool) -> None:
+    for i, x in enumerate(flat.leaves):
+        kind = dtypes.kind(x.aval.dtype)
+        name = flat.origin.arguments[i] if kind != "float" else ""
+        if holomorphic and kind != "complex":
+            raise TypeError(f"{transform} with holomorphic=True takes complex inputs; `{name}` is {x.aval}")
+        if kind == "complex" and not holomorphic:
+            raise TypeError(
+                f"{transform} takes real inputs; `{name}` is {x.aval}. For a holomorphic function pass "
+                "holomorphic=True; else differentiate by the real and imaginary parts."
+            )
+        if kind not in ("float", "complex") and not allow_int:
+            raise TypeError(
+                f"{transform} takes float inputs; `{name}` is {x.aval}. Pass {name}.astype(float) or a number such "
+                "as 1.0, or choose other arguments with argnums=."
+            )
+
+
+def _check_scalar(flat: Flat, out: Array, transform: str, holomorphic: bool) -> None:
+    if flat.out_tree.num_leaves != 1 or out.aval.shape:
+        what = str(out.aval) if flat.out_tree.num_leaves == 1 else f"a tree of {flat.out_tree.num_leaves} arrays"
+        raise TypeError(
+            f"{transform} is of functions that return one 0-d value; {flat.origin.name} returned {what}. "
+            "Sum it to a scalar, or use hloom.vjp, which takes a cotangent."
+        )
+    kind = dtypes.kind(out.aval.dtype)
+    if kind != ("complex" if holomorphic else "float"):
+        raise TypeError(
+            f"{transform}: {flat.origin.name} must return a {'complex' if holomorphic else 'real float'} value; "
+            f"it returned {out.aval}"
+        )
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function that returns the value of `fun` and its gradient by the arguments at `argnums`.
+
+    `fun` returns a 0-d float, or a pair (that, anything) with `has_aux`.  The gradient has the shapes
+    and dtypes of those arguments.  Raises TypeError for inputs that are not floats or a result that
+    is not 0-d.
+
+    >>> hloom.value_and_grad(lambda x: x * x)(3.0)
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+    """
+
+    @wraps(fun)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        return _value_and_grad(fun, "value_and_grad", args, kwargs, argnums, has_aux, holomorphic, allow_int)
+
+    return value_and_gradient
+
+
+def grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function that returns the gradient of `fun` by the arguments at `argnums`.
+
+    `fun` returns a 0-d float (with `has_aux` a pair of that and anything: the result is then the pair
+    of gradient and aux).  Python control flow on values works: primals are computed as `fun` runs.
+    Raises TypeError for inputs that are not floats or a result that is not 0-d.
+
+    >>> hloom.grad(lambda x: x * x if x > 0 else -x)(3.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+
+    @wraps(fun)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        out, gradients = _value_and_grad(fun, "grad", args, kwargs, argnums, has_aux, holomorphic, allow_int)
+        return (gradients, out[1]) if has_aux else gradients
+
+    return gradient
+
+
+def _value_and_grad(
+    fun: Any, transform: str, args: Any, kwargs: Any, argnums: Any, has_aux: bool, holomorphic: bool, allow_int: bool
+) -> Any:
+    positions = _positions(transform, argnums, args)
+    flat = Flat(fun, transform, args, kwargs, positions, has_aux)
+    _check_input(flat, transform, holomorphic, allow_int)
+    outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
+    _check_scalar(flat, outs[0], transform, holomorphic)
+    seed = linear.constant(1, outs[0].aval.dtype)
+    cts = _pull_back(linearized, [seed] + [None] * (len(outs) - 1), flat.leaves)
+    gradients, _ = tree.unflatten(flat.treedef, cts)
+    value = flat.results(outs)
+    if has_aux:
+        value = value, flat.aux(outs)
+    return value, gradients[0] if isinstance(argnums, int) else gradients
+
+
+def _pull_back(linearized: Linearized, cts: Sequence[Any], inputs: Sequence[Array]) -> list[Any]:
+    """Cotangents of the inputs; those that are zero are made."""
+    found = transpose_jaxpr(linearized.jaxpr, linearized.residuals, [cts[i] for i in linearized.live])
+    return [linear.zeros(x.aval) if ct is None else ct for ct, x in zip(found, inputs)]
+
+
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
+    """The value of `fun` at `primals` and its directional derivative along `tangents`.
+
+    Both are tuples of pytrees with equal structure, shapes and dtypes.  Raises TypeError where they
+    differ.
+
+    >>> hloom.jvp(lambda x: x * x, (3.0,), (1.0,))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+    """
+    for name, value in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"jvp takes {name} as a tuple; got {type(value).__name__}: write ({name},)")
+    flat = Flat(fun, "jvp", primals, {}, range(len(primals)), has_aux)
+    leaves, treedef = tree.flatten((tuple(tangents), {}))
+    if treedef != flat.treedef:
+        raise TypeError(f"jvp takes primals and tangents of one structure; got {flat.treedef} and {treedef}")
+    given = [_like(x, t, f"jvp: the tangent of `{flat.origin.arguments[i]}`") for i, (x, t) in enumerate(
+        zip(flat.leaves, leaves))]  # fmt: skip
+    outs, out_tangents = jvp_flat(flat, flat.leaves, given, flat.origin)
+    count = flat.out_tree.num_leaves
+    made = [linear.zeros(o.aval) if t is None else t for o, t in zip(outs[:count], out_tangents)]
+    result = flat.results(outs), flat.results(made)
+    return (*result, flat.aux(outs)) if has_aux else result
+
+
+def _like(x: Array, given: Any, what: str) -> Any:
+    """A tangent or cotangent as an array of x's type; None stays None where x is an integer."""
+    kind = dtypes.kind(x.aval.dtype)
+    if kind not in ("float", "complex"):
+        return None
+    made = as_array(given)
+    weak = made.aval.weak_type and made.aval.shape == x.aval.shape
+    if weak and made.aval.dtype != x.aval.dtype and not isinstance(given, complex):
+        made = as_array(np_scalar(made, x.aval.dtype))
+    if made.aval.shape != x.aval.shape or made.aval.dtype != x.aval.dtype:
+        raise TypeError(f"{what} must be {x.aval}, as the value is; got {made.aval}")
+    return made
+
+
+def np_scalar(x: Array, dtype: Any) -> Any:
+    """A concrete 0-d value as a NumPy value of the dtype."""
+    return x._value().astype(dtype)
+
+
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `fun` and the function that maps a cotangent of it to cotangents of `primals`.
+
+    With `has_aux`, `fun` returns a pair and aux comes third.  The returned function gives a tuple,
+    one entry for each primal.
+
+    >>> y, pull_back = hloom.vjp(lambda x: x * x, 3.0)
+    >>> pull_back(1.0)
+    (Array(6., dtype=float32, weak_type=True),)
+    """
+    flat = Flat(fun, "vjp", primals, {}, range(len(primals)), has_aux)
+    outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
+    out_tree, count = flat.out_tree, flat.out_tree.num_leaves
+
+    def pull_back(cotangent: Any) -> Any:
+        leaves, treedef = tree.flatten(cotangent)
+        if treedef != out_tree:
+            raise TypeError(f"vjp: the cotangent must have the result's structure {out_tree}; got {treedef}")
+        cts = [_like(o, c, "vjp: the cotangent") for o, c in zip(outs, leaves)]
+        cts += [None] * (len(outs) - count)
+        return tree.unflatten(flat.treedef, _pull_back(linearized, cts, flat.leaves))[0]
+
+    result = flat.results(outs), pull_back
+    return (*result, flat.aux(outs)) if has_aux else result
+
+
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of `fun` and its derivative at `primals`, a linear function of tangents.
+
+    The function is traced once; applying the derivative does not run it again.
+
+    >>> y, derivative = hloom.linearize(lambda x: x * x, 3.0)
+    >>> derivative(2.0)
+    Array(12., dtype=float32, weak_type=True)
+    """
+    flat = Flat(fun, "linearize", primals, {}, range(len(primals)))
+    outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
+
+    def derivative(*tangents: Any) -> Any:
+        leaves, treedef = tree.flatten((tangents, {}))
+        if treedef != flat.treedef:
+            raise TypeError(f"linearize: tangents must have the primals' structure {flat.treedef}; got {treedef}")
+        given = [_like(x, t, "linearize: a tangent") for x, t in zip(flat.leaves, leaves)]
+        found = dict(zip(linearized.live, eval_linear(linearized, given)))
+        return flat.results([found[i] if i in found else linear.zeros(o.aval) for i, o in enumerate(outs)])
+
+    return flat.results(outs), derivative
+
+
+def eval_linear(linearized: Linearized, tangents: Sequence[Any]) -> list[Any]:
+    """The linear map applied to tangents."""
+    return eval_jaxpr(linearized.jaxpr, [*linearized.residuals, *tangents])
+
+
+def vmap(
+    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: int | None = None
+) -> Callable[..., Any]:
+    """A function that maps `fun` over an axis of its arguments, as one vectorised program.
+
+    `in_axes` and `out_axes` are ints, None (not mapped) or pytrees of them, one entry for each
+    argument or result; keyword arguments are mapped over axis 0.  Raises ValueError when mapped axes
+    differ in size, naming the arguments.
+
+    >>> hloom.vmap(lambda x, y: x * y, in_axes=(0, None))(jnp.arange(3.0), 2.0)
+    Array([0., 2., 4.], dtype=float32)
+    """
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+
+    @wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        names = sorted(kwargs)
+        values = (*args, *[kwargs[k] for k in names])
+
+        def positional(*given: Any) -> Any:
+            return fun(*given[: len(args)], **dict(zip(names, given[len(args) :])))
+
+        flat = Flat(positional, "vmap", values, {}, range(len(values)))
+        flat.origin = Origin("vmap", fun, LeafNames(fun, tree.flatten((args, kwargs))[1]))
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ValueError(
+                f"{flat.origin}: in_axes has {len(in_axes)} entries for {len(args)} positional arguments"
+            )
+        wanted = (*in_axes, *[0] * len(names)) if isinstance(in_axes, tuple) else in_axes
+        axes = _spread_axes(flat.origin, "in_axes", wanted, values)
+        axes = [_canonical_axis(flat, i, axis) for i, axis in enumerate(axes)]
+        size = _axis_size(flat, axes, axis_size)
+        outs, found = batch_flat(flat, flat.leaves, axes, size, flat.origin)
+        targets = _spread_axes(flat.origin, "out_axes", out_axes, flat.results(outs))
+        return flat.results([_to_out_axis(flat.origin, *x, size) for x in zip(outs, found, targets)])
+
+    return mapped
+
+
+def _spread_axes(origin: Origin, what: str, axes: Any, full: Any) -> list[int | None]:
+    """One axis for each leaf of `full`, from a prefix tree of axes."""
+    prefix, treedef = tree.flatten(axes, is_leaf=lambda x: x is None)
+    try:
+        subtrees = treedef.flatten_up_to(full)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"{origin}: {what}={axes!r} must be an int, None, or a tree that is a prefix of the "
+            f"{'arguments' if what == 'in_axes' else 'results'}: {error}"
+        ) from None
+    return [axis for axis, sub in zip(prefix, subtrees) for _ in tree.leaves(sub)]
+
+
+def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
+    if axis is None:
+        return None
+    aval = flat.leaves[index].aval
+    if not isinstance(axis, int) or isinstance(axis, bool):
+        raise TypeError(f"{flat.origin}: in_axes takes ints and None; got {axis!r}")
+    if not -aval.ndim <= axis < aval.ndim:
+        raise ValueError(
+            f"{flat.origin}: in_axes maps axis {axis} of argument `{flat.origin.arguments[index]}`, which is {aval}"
+            + (". Use None in in_axes for what is not mapped." if not aval.ndim else "")
+        )
+    return axis % aval.ndim
+
+
+def _axis_size(flat: Flat, axes: Sequence[int | None], axis_size: int | None) -> int:
+    sizes = {
+        flat.origin.arguments[i]: flat.leaves[i].aval.shape[axis] for i, axis in enumerate(axes) if axis is not None
+    }
+    if axis_size is not None:
+        sizes["axis_size"] = axis_size
+    if not sizes:
+        raise ValueError(f"{flat.origin} maps no argument: in_axes has only None. Give axis_size= or an axis.")
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"`{name}` has {size}" for name, size in sizes.items())
+        raise ValueError(f"{flat.origin}: mapped axes must have one size, but {listed}")
+    return next(iter(sizes.values()))
+
+
+def _to_out_axis(origin: Origin, value: Any, axis: int | None, target: Any, size: int) -> Any:
+    if target is None:
+        if axis is not None:
+            raise ValueError(f"{origin}: out_axes=None for a result that differs between examples; give an axis")
+        return value
+    ndim = value.aval.ndim + (axis is None)
+    if not -ndim <= target < ndim:
+        raise ValueError(f"{origin}: out_axes={target} is out of range for a result with {ndim} axes")
+    return to_axis(value, axis, target % ndim, size)
