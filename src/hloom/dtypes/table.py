@@ -194,7 +194,7 @@ def as_dtype(dtype_like: object) -> Dtype:
     except (KeyError, TypeError):  # TypeError: not hashable, an array
         given = numpy_dtype(dtype_like)
     canonical = _canonical(given)
-    if isinstance(dtype_like, (str, type)) and len(_KNOWN) < 1000:
+    if isinstance(dtype_like, str) and len(_KNOWN) < 1000:
         _KNOWN[dtype_like] = canonical
     return canonical
 
@@ -277,6 +277,7 @@ PYTHON_SCALARS: dict[type, Dtype] = {
     float: FLOAT64,
     complex: COMPLEX128,
 }
+_KNOWN |= PYTHON_SCALARS
 
 
 def canonicalize(dtype: object, x64: bool) -> Dtype:
