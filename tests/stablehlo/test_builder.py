@@ -226,6 +226,17 @@ def test_a_region_shares_no_constant_with_what_is_around_it() -> None:
     assert text.count("stablehlo.constant dense<1.0>") == 3
 
 
+def test_a_constant_first_used_inside_a_region_is_written_before_it() -> None:
+    def body(block: Block, p: Operand) -> Any:
+        two = block.constant(2, p.aval)
+        less = block.compare(p, "LT", 1.0)
+        inside = block.if_(less, lambda b: b.mul(p, two), lambda b: two, p.aval)
+        return block.add(inside, two)
+
+    check(body, [np.float32(0.5)], np.float32(3))
+    check(body, [np.float32(1.5)], np.float32(4))
+
+
 @pytest.mark.parametrize(
     "value, dtype, error",
     [

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import config
+from hloom.config import enable_x64
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal
 from hloom.core.record import trace_to_jaxpr
@@ -149,7 +149,7 @@ def _trace(fun: Callable[..., Any], avals: Sequence[ShapedArray]) -> tuple[Jaxpr
         listed = isinstance(results, (list, tuple))
         return results
 
-    with config.enable_x64():
+    with enable_x64():
         jaxpr, captured = trace_to_jaxpr(traced, avals)
     return jaxpr, captured, listed
 

@@ -1,0 +1,5 @@
+module @main {
+  func.func public @main() {
+    return
+  }
+}
