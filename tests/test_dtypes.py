@@ -140,6 +140,8 @@ def test_as_dtype_gives_the_one_canonical_object(given, name):
         ("Float16", "did you mean 'float16'"),
         ("bf16", "did you mean 'bfloat16'"),
         ("flaot64", "did you mean 'float64'"),
+        ("unit8", "did you mean 'uint8'"),
+        ("boool", "did you mean 'bool'"),
         ("complex 64", "did you mean 'complex64'"),
         ("tensor", "the dtypes are bool, int2"),
         ("", "the dtypes are"),

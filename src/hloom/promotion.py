@@ -48,11 +48,13 @@ class Lattice:
 
     def __init__(self, arrows: Mapping[str, tuple[str, ...]]) -> None:
         self.arrows = dict(arrows)
-        self.above = {node: self._reach(node) for node in self.arrows}
-        self._lowest = {above: node for node, above in self.above.items()}
+        self.above: dict[str, frozenset[str]] = {}
+        self._lowest = {self._reach(node): node for node in self.arrows}
 
     def _reach(self, node: str) -> frozenset[str]:
-        return frozenset((node,)).union(*map(self._reach, self.arrows[node]))
+        if node not in self.above:
+            self.above[node] = frozenset((node,)).union(*map(self._reach, self.arrows[node]))
+        return self.above[node]
 
     def join(self, nodes: Iterable[str]) -> str | None:
         """The lowest node that all of `nodes` reach, or None if there is none."""

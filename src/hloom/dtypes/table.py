@@ -6,7 +6,7 @@ name.  Those that NumPy lacks (bfloat16, 8-bit floats, 4-bit integers) come from
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+from os.path import commonprefix
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 
 import ml_dtypes
@@ -226,10 +226,16 @@ def _not_a_dtype(given: object) -> str:
 def _unknown_name(name: str) -> str:
     shorts = {row.short: row.name for row in TABLE}
     wanted = name.lower().replace(" ", "")
-    near = [shorts[wanted]] if wanted in shorts else []
-    near = near or get_close_matches(wanted, shorts.values(), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the dtypes are {', '.join(shorts.values())}"
-    return f"no dtype is called {name!r:.80}; {hint}"
+    near = shorts.get(wanted) or max(shorts.values(), key=lambda each: _likeness(wanted, each))
+    if wanted in shorts or _likeness(wanted, near) >= 0.6:
+        return f"no dtype is called {name!r}; did you mean {near!r}?"
+    return f"no dtype is called {name!r:.80}; the dtypes are {', '.join(shorts.values())}"
+
+
+def _likeness(a: str, b: str) -> float:
+    """The share of letters in a common beginning and end: 0.7 for float64 and flaot64."""
+    common = len(commonprefix((a, b))) + len(commonprefix((a[::-1], b[::-1])))
+    return common / max(len(a), len(b))
 
 
 def is_abstract(x: object) -> TypeGuard[type]:
@@ -277,7 +283,7 @@ PYTHON_SCALARS: dict[type, Dtype] = {
     float: FLOAT64,
     complex: COMPLEX128,
 }
-_KNOWN |= PYTHON_SCALARS
+_KNOWN.update(PYTHON_SCALARS.items())
 
 
 def canonicalize(dtype: object, x64: bool) -> Dtype:
