@@ -14,7 +14,7 @@ import numpy as np
 from jaxlib import xla_client
 
 from hloom.core.aval import ShapedArray
-from hloom.stablehlo import Block, Function, Module
+from hloom.stablehlo import Function, Module, Vocabulary
 
 
 class Sharding(xla_client.SingleDeviceSharding):
@@ -42,7 +42,7 @@ def aval(shape: Sequence[int], dtype: Any) -> ShapedArray:
 def program(avals: Sequence[ShapedArray], body: Callable[..., Any], **options: Any) -> Module:
     """A module whose `main` is what `body(block, *operands)` writes."""
     module = Module(**options)
-    module.functions["main"] = Function(Block(module), avals).write(body)
+    module.functions["main"] = Function(Vocabulary(module), avals).write(body)
     return module
 
 

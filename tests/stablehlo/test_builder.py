@@ -11,7 +11,7 @@ import pytest
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.stablehlo import EMITTED, Block, Module, Operand
+from hloom.stablehlo import EMITTED, Block, Module, Operand, Vocabulary
 from tests.stablehlo.machine import aval, bits, program, run
 from tests.stablehlo.verify import verify
 
@@ -28,7 +28,7 @@ def check(body: Callable[..., Any], operands: list[np.ndarray], wanted: Any) -> 
     avals = [aval(a.shape, a.dtype) for a in operands]
     results: list[Operand] = []
 
-    def noting(block: Block, *xs: Operand) -> Operand:
+    def noting(block: Vocabulary, *xs: Operand) -> Operand:
         results.append(body(block, *xs))
         return results[0]
 
@@ -193,7 +193,7 @@ def test_shapes_and_reductions(body: Callable[..., Any], m: Any, wanted: Any) ->
 
 # ---- constants ------------------------------------------------------------------------------
 def test_a_constant_is_written_once_and_only_if_it_is_used() -> None:
-    def body(block: Block, p: Operand) -> Operand:
+    def body(block: Vocabulary, p: Operand) -> Operand:
         block.constant(3, p.aval)
         scalar = block.constant(2, aval((), "float32"))
         return block.add(block.mul(p, block.broadcast(scalar, (4,), ())), 2.0)
@@ -204,7 +204,7 @@ def test_a_constant_is_written_once_and_only_if_it_is_used() -> None:
 
 
 def test_constants_that_compare_equal_but_differ_in_bits_stay_apart() -> None:
-    def body(block: Block, p: Operand) -> list[Operand]:
+    def body(block: Vocabulary, p: Operand) -> list[Operand]:
         return [block.constant(v, p.aval) for v in (0.0, -0.0, 1.0, True, 1)]
 
     text = str(program([aval((), "float32")], body))
@@ -212,7 +212,7 @@ def test_constants_that_compare_equal_but_differ_in_bits_stay_apart() -> None:
 
 
 def test_a_region_shares_no_constant_with_what_is_around_it() -> None:
-    def body(block: Block, p: Operand) -> Any:
+    def body(block: Vocabulary, p: Operand) -> Any:
         outer = block.add(p, 1.0)
         return block.if_(
             block.compare(p, "LT", 1.0),
@@ -227,7 +227,7 @@ def test_a_region_shares_no_constant_with_what_is_around_it() -> None:
 
 
 def test_a_constant_first_used_inside_a_region_is_written_before_it() -> None:
-    def body(block: Block, p: Operand) -> Any:
+    def body(block: Vocabulary, p: Operand) -> Any:
         two = block.constant(2, p.aval)
         less = block.compare(p, "LT", 1.0)
         inside = block.if_(less, lambda b: b.mul(p, two), lambda b: two, p.aval)
@@ -276,7 +276,7 @@ def test_a_python_float_is_rounded_once() -> None:
 def test_a_region_is_an_operations_body() -> None:
     scalar = aval((), "float32")
 
-    def body(block: Block, m: Operand) -> Operand:
+    def body(block: Vocabulary, m: Operand) -> Operand:
         init = block.constant(0, scalar)
         region = block.region([scalar, scalar], lambda b, p, q: b.add(b.mul(p, 1), q))
         head = f'"stablehlo.reduce"({m}, {init}) <{{dimensions = array<i64: 1>}}> {region}'
@@ -288,11 +288,11 @@ def test_a_region_is_an_operations_body() -> None:
 def test_several_results_and_none() -> None:
     scalar = aval((), "int32")
 
-    def body(block: Block, m: Operand) -> Operand:
+    def body(block: Vocabulary, m: Operand) -> Operand:
         index = block.iota(aval((2, 3), "int32"), 1)
         zero, low = block.constant(0, scalar), block.constant(-np.inf, aval((), "float32"))
 
-        def larger(b: Block, p: Operand, i: Operand, q: Operand, j: Operand) -> list[Operand]:
+        def larger(b: Vocabulary, p: Operand, i: Operand, q: Operand, j: Operand) -> list[Operand]:
             first = b.compare(p, "GE", q)
             return [b.select(first, p, q), b.select(first, i, j)]
 
@@ -310,7 +310,7 @@ def test_several_results_and_none() -> None:
 
 
 def test_while_loop() -> None:
-    def body(block: Block, n: Operand) -> Operand:
+    def body(block: Vocabulary, n: Operand) -> Operand:
         start = block.constant(1, n.aval)
         _, product = block.while_loop(
             lambda b, i, p: b.compare(i, "GT", 0),
@@ -323,13 +323,13 @@ def test_while_loop() -> None:
 
 
 def test_while_loop_of_one_operand_inside_a_region() -> None:
-    def halve(block: Block, n: Operand) -> Operand:
+    def halve(block: Vocabulary, n: Operand) -> Operand:
         (n,) = block.while_loop(
             lambda b, i: b.compare(i, "GT", 10), lambda b, i: b.shift_right_arithmetic(i, 1), [n]
         )
         return n
 
-    def body(block: Block, n: Operand) -> Any:
+    def body(block: Vocabulary, n: Operand) -> Any:
         return block.if_(
             block.compare(n, "GT", 0), lambda b: halve(b, n), lambda b: b.neg(n), n.aval
         )
@@ -342,7 +342,7 @@ def test_while_loop_of_one_operand_inside_a_region() -> None:
 def test_case(index: int, wanted: int) -> None:
     two = np.int32(2)
 
-    def body(block: Block, i: Operand, p: Operand) -> Any:
+    def body(block: Vocabulary, i: Operand, p: Operand) -> Any:
         branches = [lambda b: b.sub(p, 1), lambda b: b.mul(p, p), lambda b: b.neg(p)]
         return block.case(i, branches, [p.aval])[0]
 
@@ -353,7 +353,7 @@ def test_case(index: int, wanted: int) -> None:
 def test_types_are_written_as_stablehlo_prints_them() -> None:
     f32, p1 = aval((3,), "float32"), aval((3,), "bool")
 
-    def body(block: Block, p: Operand) -> list[Operand]:
+    def body(block: Vocabulary, p: Operand) -> list[Operand]:
         erf = block.op(f"chlo.erf {p}", [p], f32)
         finite = block.op(f"stablehlo.is_finite {erf}", [erf], p1)
         weak = block.op(f"stablehlo.add {p}, {erf}", [p, erf], ShapedArray((3,), f32.dtype, True))

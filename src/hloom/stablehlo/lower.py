@@ -25,7 +25,8 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal
 from hloom.core.record import trace_to_jaxpr
 from hloom.stablehlo import spelling
-from hloom.stablehlo.builder import EMITTED, Block, Function, Module, Operand, join
+from hloom.stablehlo.builder import EMITTED, Function, Module, Operand, join
+from hloom.stablehlo.vocabulary import Vocabulary
 
 __all__ = ["EMITTED", "Lowering", "lower"]
 
@@ -65,7 +66,7 @@ def _donations(jaxpr: Jaxpr, donated: Collection[int]) -> dict[int, str]:
     return attributes
 
 
-class Lowering(Block):
+class Lowering(Vocabulary):
     """A block that Jaxprs are written into: in line, or as a call of a function of their own."""
 
     __slots__ = ()
