@@ -1,0 +1,630 @@
+"""Gather, and scatter_add: reading windows at computed places, and adding into them.
+
+The two are one another's transposes, which is why they share a file.  What else is scattered
+stands in `scatter`.  Windows are told by dimension numbers, as in StableHLO:
+
+    f32[5,3], i32[2,1] -- offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,),
+                          slice_sizes=(1, 3) --> f32[2,3]          (rows: x[i] for i in indices)
+
+The last axis of the indices holds the index vectors; `start_index_map` says which operand axis each
+of their elements is for.  A window has the operand's rank; its axes in `collapsed_slice_dims` are
+dropped and the others become the axes `offset_dims` of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array
+from hloom.core.operands import convert as convert_operands
+from hloom.core.primitive import Primitive, is_linear
+from hloom.ops.arithmetic import add, mul
+from hloom.ops.compare import select_n
+from hloom.ops.elementwise import check_same_dtype
+from hloom.ops.linear import (
+    batch_first,
+    broadcast_in_dim,
+    constant,
+    full,
+    move,
+    sum_all,
+    zeros,
+)
+from hloom.ops.shape import integers
+
+Axes = tuple[int, ...]
+
+
+class GatherDimensionNumbers(NamedTuple):
+    """How the axes of operand, indices and result of a gather belong together; see the module."""
+
+    offset_dims: Axes
+    collapsed_slice_dims: Axes
+    start_index_map: Axes
+    operand_batching_dims: Axes = ()
+    start_indices_batching_dims: Axes = ()
+
+
+class ScatterDimensionNumbers(NamedTuple):
+    """How the axes of operand, indices and updates of a scatter belong together."""
+
+    update_window_dims: Axes
+    inserted_window_dims: Axes
+    scatter_dims_to_operand_dims: Axes
+    operand_batching_dims: Axes = ()
+    scatter_indices_batching_dims: Axes = ()
+
+    def as_gather(self) -> GatherDimensionNumbers:
+        """Those of the gather that reads the windows which this scatter writes."""
+        return GatherDimensionNumbers(*self)
+
+
+class GatherScatterMode(Enum):
+    """What happens to a window that does not lie inside the operand.
+
+    `CLIP`: it is moved inside.  `FILL_OR_DROP`: gather gives a fill value for all of it, scatter
+    leaves it out.  `PROMISE_IN_BOUNDS`: there is none; if there is, any of the above may happen.
+    """
+
+    CLIP = "clip"
+    FILL_OR_DROP = "fill"
+    PROMISE_IN_BOUNDS = "promise_in_bounds"
+
+    @staticmethod
+    def from_any(mode: Any) -> GatherScatterMode:
+        """The mode for its name ("drop" is "fill"), None (the default, "fill") or a mode.
+
+        >>> lax.GatherScatterMode.from_any("drop")
+        <GatherScatterMode.FILL_OR_DROP: 'fill'>
+        """
+        if isinstance(mode, GatherScatterMode):
+            return mode
+        name = {None: "fill", "drop": "fill"}.get(mode, mode)
+        try:
+            return GatherScatterMode(name)
+        except ValueError:
+            raise ValueError(
+                f'mode is "fill", "drop", "clip" or "promise_in_bounds"; got {mode!r}'
+            ) from None
+
+
+def mode_name(mode: Any) -> str:
+    """The mode as it stands in a Jaxpr."""
+    return GatherScatterMode.from_any(mode).value
+
+
+# ---- checks that gather and scatter share ---------------------------------------------------
+def check_axes(text: str, name: str, axes: Axes, bound: int, *, ordered: bool = True) -> None:
+    """Raise unless `axes` are distinct, below `bound` and, if `ordered`, increasing."""
+    if len(set(axes)) != len(axes) or any(not 0 <= a < bound for a in axes):
+        raise ValueError(f"{text}: {name} must be distinct axes from 0 to {bound - 1}; got {axes}")
+    if ordered and list(axes) != sorted(axes):
+        raise ValueError(f"{text}: {name} must be increasing; got {axes}")
+
+
+def check_windows(
+    text: str,
+    operand: ShapedArray,
+    indices: ShapedArray,
+    numbers: GatherDimensionNumbers,
+    slice_sizes: Axes,
+    out_ndim: int,
+) -> None:
+    """The constraints on dimension numbers; labels are those of StableHLO's gather."""
+    windows, collapsed, index_map, batching, index_batching = numbers
+    if not dtypes.in_domain(indices.dtype, "integer"):
+        raise TypeError(f"{text}: indices must be integers; got {indices}")
+    if not indices.ndim:  # C2
+        raise TypeError(f"{text}: the last axis of the indices holds index vectors; got {indices}")
+    if len(index_map) != indices.shape[-1]:  # C3
+        raise ValueError(
+            f"{text}: index vectors have {indices.shape[-1]} elements for "
+            f"{len(index_map)} operand axes, {index_map}"
+        )
+    check_axes(text, "window axes of the result", windows, out_ndim)  # C4, C5
+    check_axes(text, "collapsed axes", collapsed, operand.ndim)  # C7, C8
+    check_axes(text, "operand_batching_dims", batching, operand.ndim)  # C10, C11
+    check_axes(text, "collapsed and batching axes", collapsed + batching, operand.ndim,
+               ordered=False)  # C6  # fmt: skip
+    check_axes(text, "batching axes of the indices", index_batching, indices.ndim - 1,
+               ordered=False)  # C13, C14, C15  # fmt: skip
+    check_axes(text, "indexed and batching axes", index_map + batching, operand.ndim,
+               ordered=False)  # C18, C19  # fmt: skip
+    if len(batching) != len(index_batching) or any(
+        operand.shape[a] != indices.shape[b] for a, b in zip(batching, index_batching)
+    ):  # C16, C17
+        raise ValueError(
+            f"{text}: batching axes {batching} of {operand} and {index_batching} of {indices} "
+            "must pair up, with equal sizes"
+        )
+    if len(windows) + len(collapsed) + len(batching) != operand.ndim:  # C1
+        raise ValueError(
+            f"{text}: each of the {operand.ndim} operand axes must be a window axis, collapsed or "
+            f"batching; got {len(windows)}, {len(collapsed)} and {len(batching)}"
+        )
+    if len(slice_sizes) != operand.ndim or any(
+        not 0 <= s <= n for s, n in zip(slice_sizes, operand.shape)
+    ):  # C20, C21
+        raise ValueError(
+            f"{text}: windows need a size for each operand axis, at most that of {operand}; "
+            f"got {slice_sizes}"
+        )
+    if any(slice_sizes[a] != 1 for a in collapsed + batching):  # C9, C12
+        raise ValueError(f"{text}: collapsed and batching axes have size 1; got {slice_sizes}")
+
+
+def window_axes(numbers: GatherDimensionNumbers, ndim: int) -> list[int]:
+    """Operand axes that are axes of the window in the result."""
+    dropped = numbers.collapsed_slice_dims + numbers.operand_batching_dims
+    return [a for a in range(ndim) if a not in dropped]
+
+
+def starts_of_windows(
+    operand: Any, indices: Any, numbers: GatherDimensionNumbers, slice_sizes: Axes, mode: str
+) -> Any:
+    """For the NumPy rules: (place among the windows, slices of the operand or None if outside)."""
+    limits = [n - s for n, s in zip(operand.shape, slice_sizes)]
+    for place in product(*map(range, indices.shape[:-1])):
+        starts = [0] * operand.ndim
+        for axis, i in zip(numbers.start_index_map, indices[place].tolist()):
+            starts[axis] = i
+        inside = all(0 <= a <= b for a, b in zip(starts, limits))
+        starts = [min(max(a, 0), b) for a, b in zip(starts, limits)]
+        for axis, i in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims):
+            starts[axis] = place[i]
+        slices = tuple(slice(a, a + n) for a, n in zip(starts, slice_sizes))
+        yield place, slices if inside or mode == "clip" else None
+
+
+# ---- indices in StableHLO -------------------------------------------------------------------
+def signed_indices(block: Any, indices: Any, sizes: Sequence[int] = ()) -> Any:
+    """Indices as i32 or i64.  The interpreter reads the top bit of unsigned ones as a sign."""
+    dtype, wide = indices.aval.dtype, max(sizes, default=0) > 2**31 - 1
+    if dtype == np.uint64:
+        indices = block.min(indices, 2**63 - 1)
+    if dtype in (np.uint32, np.uint64, np.int64) or wide:
+        return block.convert(indices, np.dtype(np.int64))
+    return block.convert(indices, np.dtype(np.int32))
+
+
+def _limits(block: Any, indices: Any, operand: ShapedArray, index_map: Axes, sizes: Axes) -> Any:
+    """The largest index that keeps a window inside, of the shape of the indices."""
+    values = np.array([operand.shape[a] - sizes[a] for a in index_map], indices.aval.dtype)
+    vector = block.constant(values, ShapedArray(values.shape, values.dtype))
+    return block.broadcast(vector, indices.aval.shape, [indices.aval.ndim - 1])
+
+
+def inside(block: Any, indices: Any, operand: ShapedArray, index_map: Axes, sizes: Axes) -> Any:
+    """A bool for each index vector: whether its window lies inside the operand."""
+    limits = _limits(block, indices, operand, index_map, sizes)
+    each = block.and_(block.compare(indices, "GE", 0), block.compare(indices, "LE", limits))
+    return block.reduce(each, True, "and", (indices.aval.ndim - 1,))
+
+
+def clipped(block: Any, indices: Any, operand: ShapedArray, index_map: Axes, sizes: Axes) -> Any:
+    """The indices moved so that windows lie inside the operand."""
+    limits = _limits(block, indices, operand, index_map, sizes)
+    return block.min(block.max(indices, 0), limits)
+
+
+# ---- gather ---------------------------------------------------------------------------------
+class Gather(Primitive):
+    """(f32[5,3], i32[2,1]) -- offset_dims=(1,), .., slice_sizes=(1, 3), mode=clip --> f32[2,3].
+
+    In mode "fill" a third operand, 0-d, is what windows outside are filled with.
+    """
+
+    def infer(
+        self, operand: ShapedArray, indices: ShapedArray, *fill: ShapedArray,
+        dimension_numbers: Any, slice_sizes: Axes, indices_are_sorted: bool, unique_indices: bool,
+        mode: str,
+    ) -> ShapedArray:  # fmt: skip
+        text = f"gather from {operand}"
+        out_ndim = indices.ndim - 1 + len(dimension_numbers.offset_dims)
+        check_windows(text, operand, indices, dimension_numbers, slice_sizes, out_ndim)
+        check_same_dtype("gather", (operand, *fill))
+        if any(value.shape for value in fill):
+            raise TypeError(f"{text}: fill_value must be 0-d; got {fill[0]}")
+        kept = [slice_sizes[a] for a in window_axes(dimension_numbers, operand.ndim)]
+        sizes, windows = iter(indices.shape), iter(kept)
+        offset = dimension_numbers.offset_dims
+        shape = [next(windows) if i in offset else next(sizes) for i in range(out_ndim)]
+        return operand.update(shape=tuple(shape))
+
+    def numpy(
+        self, operand: Any, indices: Any, *fill: Any, dimension_numbers: Any, slice_sizes: Axes,
+        mode: str, **hints: bool,
+    ) -> Any:  # fmt: skip
+        kept = [slice_sizes[a] for a in window_axes(dimension_numbers, operand.ndim)]
+        batch = indices.shape[:-1]
+        value = fill[0] if fill else np.zeros((), operand.dtype)
+        found = np.full((*batch, *kept), value)
+        for place, slices in starts_of_windows(
+            operand, indices, dimension_numbers, slice_sizes, mode
+        ):
+            if slices is not None:
+                found[place] = operand[slices].reshape(kept)
+        source = range(len(batch), found.ndim)
+        return np.moveaxis(found, source, dimension_numbers.offset_dims)
+
+    def emit(
+        self, block: Any, out: ShapedArray, operand: Any, indices: Any, *fill: Any,
+        dimension_numbers: Any, slice_sizes: Axes, indices_are_sorted: bool, mode: str, **hints: bool,
+    ) -> Any:  # fmt: skip
+        indices = signed_indices(block, indices, operand.aval.shape)
+        offset, collapsed, index_map, batching, index_batching = map(list, dimension_numbers)
+        numbers = (
+            f"#stablehlo.gather<offset_dims = {offset}, collapsed_slice_dims = {collapsed}, "
+            f"operand_batching_dims = {batching}, start_indices_batching_dims = {index_batching}, "
+            f"start_index_map = {index_map}, index_vector_dim = {indices.aval.ndim - 1}>"
+        )
+        sizes = ", ".join(map(str, slice_sizes))
+        attributes = (
+            f"dimension_numbers = {numbers}, "
+            f"slice_sizes = array<i64{': ' * bool(sizes)}{sizes}>, "
+            f"indices_are_sorted = {str(indices_are_sorted).lower()}"
+        )
+        # StableHLO moves windows inside: that is "clip", and serves the other modes.
+        found = block.op(
+            f'"stablehlo.gather"({operand}, {indices}) <{{{attributes}}}>', (operand, indices), out
+        )
+        if mode != "fill" or not index_map:
+            return found
+        keep = inside(block, indices, operand.aval, dimension_numbers.start_index_map, slice_sizes)
+        axes = [i for i in range(out.ndim) if i not in offset]
+        filling = block.broadcast(fill[0], out.shape, ())
+        return block.select(block.broadcast(keep, out.shape, axes), found, filling)
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        operand, indices, *fill = primals
+        out = self(*primals, **params)
+        t = zeros(operand.aval) if tangents[0] is None else tangents[0]
+        t_fill = [zeros(p.aval) if x is None else x for p, x in zip(fill, tangents[2:])]
+        return out, self(t, indices, *t_fill, **params)
+
+    def transpose(
+        self, ct: Any, operand: Any, indices: Any, *fill: Any, dimension_numbers: Any,
+        slice_sizes: Axes, indices_are_sorted: bool, unique_indices: bool, mode: str,
+    ) -> list[Any]:  # fmt: skip
+        cts: list[Any] = [None] * (2 + len(fill))
+        numbers = ScatterDimensionNumbers(*dimension_numbers)
+        hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
+        if is_linear(operand):
+            cts[0] = scatter_add(
+                zeros(operand.aval), indices, ct, numbers, mode=mode, **hints
+            )
+        if fill and is_linear(fill[0]):
+            one = constant(1, ct.aval.dtype)
+            outside = gather_p(
+                zeros(operand.aval), indices, one, dimension_numbers=dimension_numbers,
+                slice_sizes=slice_sizes, mode=mode, **hints,
+            )  # fmt: skip
+            cts[2] = sum_all(mul(ct, outside))
+        return cts
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension_numbers: Any,
+        slice_sizes: Axes, **params: Any,
+    ) -> tuple[Any, int]:  # fmt: skip
+        operand, indices, *fill = operands
+        if fill and axes[2] is not None:
+            return self._batch_fill(
+                size, operands, axes,
+                dimension_numbers=dimension_numbers, slice_sizes=slice_sizes, **params,
+            )  # fmt: skip
+        offset, collapsed, index_map, batching, index_batching = dimension_numbers
+        if axes[0] is not None and axes[1] is not None:
+            operand, indices = move(operand, axes[0], 0), move(indices, axes[1], 0)
+            slice_sizes = (1, *slice_sizes)
+            batching, index_batching = (0, *up(batching)), (0, *up(index_batching))
+            offset, collapsed, index_map = up(offset), up(collapsed), up(index_map)
+        elif axes[0] is not None:
+            operand = move(operand, axes[0], 0)
+            slice_sizes = (size, *slice_sizes)
+            offset, collapsed, index_map = (0, *up(offset)), up(collapsed), up(index_map)
+            batching = up(batching)
+        else:
+            indices = move(indices, axes[1], 0)
+            offset, index_batching = up(offset), up(index_batching)
+        numbers = GatherDimensionNumbers(offset, collapsed, index_map, batching, index_batching)
+        out = self(
+            operand, indices, *fill, dimension_numbers=numbers, slice_sizes=slice_sizes, **params
+        )
+        return out, 0
+
+    def _batch_fill(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, int]:
+        """A fill value for each example: fill with zero, and choose where a window is outside."""
+        operand, indices, fill = operands
+        pair = batch_first(size, operands[:2], axes[:2])
+        boolean = np.dtype(bool)
+        false = constant(False, boolean)
+        inner = full(pair[0].aval.shape, True, boolean)
+        found, _ = self.batch(size, [*pair, constant(0, operand.aval.dtype)], (0, 0, None), **params)
+        is_inside, _ = self.batch(size, [inner, pair[1], false], (0, 0, None), **params)
+        filling = broadcast_in_dim(move(fill, axes[2], 0), found.aval.shape, (0,))
+        return select_n(is_inside, filling, found), 0
+
+
+def up(axes: Axes) -> Axes:
+    """The axes behind a new leading one."""
+    return tuple(a + 1 for a in axes)
+
+
+gather_p = Gather("gather")
+
+
+def default_fill(dtype: np.dtype[Any]) -> Any:
+    """What windows outside give when nothing else was said: NaN, the extreme integer, or True."""
+    match dtypes.kind(dtype):
+        case "bool":
+            return True
+        case "signed":
+            return int(dtypes.iinfo(dtype).min)
+        case "unsigned":
+            return int(dtypes.iinfo(dtype).max)
+        case _:
+            return float("nan")
+
+
+def gather(
+    operand: Any,
+    start_indices: Any,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Sequence[int],
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Any = None,
+    fill_value: Any = None,
+) -> Any:
+    """Windows of the operand, of shape `slice_sizes`, that start at computed places.
+
+    `start_indices` are integers; their last axis holds the index vectors.  `mode` is "fill" (the
+    default: a window not inside the operand is all `fill_value`, by default NaN, the smallest
+    signed or largest unsigned integer, or True), "clip" (it is moved inside) or
+    "promise_in_bounds".  Raises ValueError or TypeError for dimension numbers that don't fit.
+    Differs from NumPy, which has no such function: this is what its indexing is made of.
+
+    >>> rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    >>> lax.gather(jnp.arange(6).reshape(3, 2), jnp.array([[2], [0]]), rows, (1, 2))
+    Array([[4, 5],
+           [0, 1]], dtype=int32)
+    """
+    operand, indices = as_array(operand), as_array(start_indices)
+    mode = mode_name(mode)
+    fill = []
+    if mode == "fill":
+        value = default_fill(operand.aval.dtype) if fill_value is None else fill_value
+        if isinstance(value, (bool, int, float)):
+            fill = [constant(value, operand.aval.dtype)]
+        else:
+            fill = convert_operands("gather", (operand, value))[1:]
+    return gather_p(
+        operand, indices, *fill,
+        dimension_numbers=GatherDimensionNumbers(*map(_axes, dimension_numbers)),
+        slice_sizes=integers("gather", "slice_sizes", slice_sizes),
+        indices_are_sorted=bool(indices_are_sorted), unique_indices=bool(unique_indices), mode=mode,
+    )  # fmt: skip
+
+
+def _axes(axes: Any) -> Axes:
+    return integers("gather or scatter", "dimension numbers", axes)
+
+
+# ---- scatter --------------------------------------------------------------------------------
+class ScatterLike(Primitive):
+    """The family of scatters: `combine(old, update)` is written at each place.
+
+    (f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3].  Index vectors are
+    taken in order: of several updates of one element the last is combined last.
+    """
+
+    def __init__(self, name: str, combine: Callable[..., Any], numpy: Callable[..., Any]):
+        super().__init__(name)
+        self.combine = combine
+        self.function = numpy
+
+    def infer(
+        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray,
+        *, dimension_numbers: Any, mode: str, **params: Any,
+    ) -> ShapedArray:  # fmt: skip
+        text = f"{self.name} into {operand}"
+        check_same_dtype(self.name, (operand, updates))
+        windows = dimension_numbers.update_window_dims
+        if updates.ndim != indices.ndim - 1 + len(windows):  # StableHLO scatter C4
+            raise ValueError(
+                f"{text}: updates {updates} need {len(windows)} window axes and an axis for each "
+                f"axis of the indices {indices} but the last"
+            )
+        sizes = window_sizes(operand, updates, dimension_numbers)
+        check_windows(text, operand, indices, dimension_numbers.as_gather(), sizes, updates.ndim)
+        batch = tuple(n for i, n in enumerate(updates.shape) if i not in windows)
+        if batch != indices.shape[:-1]:  # C4
+            raise ValueError(
+                f"{text}: updates {updates} without their window axes {windows} must have the "
+                f"shape of the indices {indices} without the last axis"
+            )
+        return operand
+
+    def numpy(
+        self, operand: Any, indices: Any, updates: Any, *, dimension_numbers: Any, mode: str,
+        **params: Any,
+    ) -> Any:  # fmt: skip
+        out = np.array(operand)
+        windows = dimension_numbers.update_window_dims
+        sizes = window_sizes(operand, updates, dimension_numbers)
+        last = range(updates.ndim - len(windows), updates.ndim)
+        updates = np.moveaxis(updates, windows, last)
+        numbers = dimension_numbers.as_gather()
+        with np.errstate(all="ignore"):
+            for place, slices in starts_of_windows(operand, indices, numbers, sizes, mode):
+                if slices is not None:
+                    out[slices] = self.function(out[slices], updates[place].reshape(sizes))
+        return out
+
+    def emit(
+        self, block: Any, out: ShapedArray, operand: Any, indices: Any, updates: Any,
+        *, dimension_numbers: Any, indices_are_sorted: bool, unique_indices: bool, mode: str,
+        **params: Any,
+    ) -> Any:  # fmt: skip
+        sizes = window_sizes(operand.aval, updates.aval, dimension_numbers)
+        indices = self._indices(block, indices, operand.aval, dimension_numbers, sizes, mode)
+        windows, inserted, index_map, batching, index_batching = map(list, dimension_numbers)
+        numbers = (
+            f"#stablehlo.scatter<update_window_dims = {windows}, "
+            f"inserted_window_dims = {inserted}, input_batching_dims = {batching}, "
+            f"scatter_indices_batching_dims = {index_batching}, "
+            f"scatter_dims_to_operand_dims = {index_map}, index_vector_dim = {indices.aval.ndim - 1}>"
+        )
+        attributes = (
+            f"scatter_dimension_numbers = {numbers}, "
+            f"indices_are_sorted = {str(indices_are_sorted).lower()}, "
+            f"unique_indices = {str(unique_indices).lower()}"
+        )
+        scalar = ShapedArray((), out.dtype)
+        region = block.region((scalar, scalar), self.body(**params))
+        xs = (operand, indices, updates)
+        head = f'"stablehlo.scatter"({operand}, {indices}, {updates}) <{{{attributes}}}> {region}'
+        return block.op(head, xs, out)
+
+    def body(self, **params: Any) -> Callable[..., Any]:
+        """Writes the region that combines an element with an update."""
+        return lambda inner, old, new: inner.trace(self.combine, old, new)
+
+    def _indices(
+        self, block: Any, indices: Any, operand: ShapedArray, numbers: Any, sizes: Axes, mode: str
+    ) -> Any:
+        """Indices with which StableHLO does what the mode says."""
+        index_map = numbers.scatter_dims_to_operand_dims
+        indices = signed_indices(block, indices, operand.shape)
+        if mode == "clip":
+            return clipped(block, indices, operand, index_map, sizes)
+        if mode != "fill" or all(sizes[a] == 1 for a in index_map):
+            return indices
+        # Of a window that is partly outside XLA drops all, the interpreter only what is outside.
+        keep = inside(block, indices, operand, index_map, sizes)
+        shape = indices.aval.shape
+        beyond = np.array([operand.shape[a] for a in index_map], indices.aval.dtype)
+        vector = block.constant(beyond, ShapedArray(beyond.shape, beyond.dtype))
+        outside = block.broadcast(vector, shape, [len(shape) - 1])
+        return block.select(block.broadcast(keep, shape, range(len(shape) - 1)), indices, outside)
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension_numbers: Any,
+        **params: Any,
+    ) -> tuple[Any, int]:  # fmt: skip
+        operand, updates = batch_first(size, operands[::2], axes[::2])
+        indices = operands[1]
+        windows, inserted, index_map, batching, index_batching = dimension_numbers
+        if axes[1] is None:
+            windows, batching = (0, *up(windows)), up(batching)
+        else:
+            indices = move(indices, axes[1], 0)
+            windows = up(windows)
+            batching, index_batching = (0, *up(batching)), (0, *up(index_batching))
+        numbers = ScatterDimensionNumbers(
+            windows, up(inserted), up(index_map), batching, index_batching
+        )
+        return self(operand, indices, updates, dimension_numbers=numbers, **params), 0
+
+
+def window_sizes(operand: Any, updates: Any, numbers: ScatterDimensionNumbers) -> Axes:
+    """The size of a scattered window on each operand axis."""
+    dropped = numbers.inserted_window_dims + numbers.operand_batching_dims
+    sizes = iter(updates.shape[i] for i in sorted(numbers.update_window_dims) if i < updates.ndim)
+    return tuple(1 if a in dropped else next(sizes, 0) for a in range(operand.ndim))
+
+
+class ScatterAdd(ScatterLike):
+    """(f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3]."""
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        operand, indices, updates = primals
+        t, _, t_updates = tangents
+        t = zeros(operand.aval) if t is None else t
+        if t_updates is None:
+            return self(*primals, **params), t
+        return self(*primals, **params), self(t, indices, t_updates, **params)
+
+    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
+        windows = gather_windows(ct, indices, updates.aval, **params) if is_linear(updates) else None
+        return [ct if is_linear(operand) else None, None, windows]
+
+
+def gather_windows(
+    x: Any, indices: Any, updates: ShapedArray, *, dimension_numbers: Any, mode: str, **hints: Any
+) -> Any:
+    """What stands where a scatter writes its updates; zero for what it leaves out."""
+    sizes = window_sizes(x.aval, updates, dimension_numbers)
+    fill = [constant(default_zero(x.aval.dtype), x.aval.dtype)] if mode == "fill" else []
+    hints = {name: hints[name] for name in ("indices_are_sorted", "unique_indices")}
+    return gather_p(
+        x, indices, *fill, dimension_numbers=dimension_numbers.as_gather(), slice_sizes=sizes,
+        mode=mode, **hints,
+    )  # fmt: skip
+
+
+def default_zero(dtype: np.dtype[Any]) -> Any:
+    """Zero, as a Python value of the dtype's kind."""
+    return False if dtypes.kind(dtype) == "bool" else 0
+
+
+def scatter_params(
+    dimension_numbers: Any, indices_are_sorted: bool, unique_indices: bool, mode: Any
+) -> dict[str, Any]:
+    """The parameters that all scatters take."""
+    return {
+        "dimension_numbers": ScatterDimensionNumbers(*map(_axes, dimension_numbers)),
+        "indices_are_sorted": bool(indices_are_sorted),
+        "unique_indices": bool(unique_indices),
+        "mode": mode_name(mode),
+    }
+
+
+def scatter_operands(name: str, operand: Any, indices: Any, updates: Any) -> list[Any]:
+    """Operand, indices and updates as arrays; a Python scalar update takes the operand's dtype."""
+    operand, updates = convert_operands(name, (operand, updates))
+    return [operand, as_array(indices), updates]
+
+
+scatter_add_p = ScatterAdd("scatter_add", add, np.add)
+
+
+def scatter_add(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """The operand with `updates` added to the windows at computed places.
+
+    All updates of one element are added.  `mode` is "fill" or "drop" (the default: a window not
+    inside the operand is left out), "clip" (it is moved inside) or "promise_in_bounds".  Raises
+    ValueError or TypeError for dimension numbers that don't fit.  Differs from `numpy.add.at`:
+    returns a new array.
+
+    >>> numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> lax.scatter_add(jnp.zeros(3), jnp.array([[1], [1]]), jnp.array([2.0, 3.0]), numbers)
+    Array([0., 5., 0.], dtype=float32)
+    """
+    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scatter_add_p(
+        *scatter_operands("scatter_add", operand, scatter_indices, updates), **params
+    )

@@ -1,0 +1,475 @@
+"""Shape without arithmetic: reshape, reverse, make, pass through.
+
+What moves axes or repeats elements stands in `linear`; what cuts and joins, in `slicing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes, tree
+from hloom.config import current
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array
+from hloom.core.primitive import Primitive
+from hloom.ops.convert import convert_element_type
+from hloom.ops.linear import Linear, broadcast_in_dim, constant, move, spread_scalar, transpose
+
+
+# ---- shapes and axes as users write them ----------------------------------------------------
+def integers(name: str, what: str, values: Any) -> tuple[int, ...]:
+    """`values` as ints; raises TypeError for what is not a sequence of integers."""
+    try:
+        return tuple(map(index, values))
+    except TypeError as error:
+        if "tracer" in type(error).__name__.lower():
+            raise  # it says more than this could
+        raise TypeError(
+            f"{name} takes {what} as a sequence of integers; got {values!r:.80}"
+        ) from error
+
+
+def canonical_shape(name: str, shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of sizes; raises ValueError for a negative one."""
+    sizes = integers(name, "a shape", shape)
+    if sizes and min(sizes) < 0:
+        raise ValueError(f"{name} takes a shape of non-negative sizes; got {sizes}")
+    return sizes
+
+
+def canonical_axis(name: str, axis: Any, ndim: int) -> int:
+    """An axis counted from the front; a negative one counts from the end.
+
+    Raises ValueError when there is no such axis.
+    """
+    try:
+        found = index(axis)
+    except TypeError as error:
+        raise TypeError(f"{name} takes an integer axis; got {axis!r:.80}") from error
+    if not -ndim <= found < ndim:
+        raise ValueError(
+            f"{name}: axis {found} is out of bounds for an array of dimension {ndim}; "
+            + (f"axes run from {-ndim} to {ndim - 1}" if ndim else "it has no axes")
+        )
+    return found % ndim
+
+
+def canonical_axes(name: str, axes: Iterable[Any], ndim: int) -> tuple[int, ...]:
+    """Axes counted from the front, in the order given; raises ValueError for one given twice."""
+    found = tuple(canonical_axis(name, axis, ndim) for axis in axes)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{name} takes each axis once; got {tuple(axes)}")
+    return found
+
+
+def array_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype that an array asked to be `dtype` gets under the options in force."""
+    return dtypes.canonicalize(dtype, current.get().config.enable_x64)
+
+
+# ---- reshape --------------------------------------------------------------------------------
+class Reshape(Linear):
+    """f32[2,3] -- new_sizes=(6,) --> f32[6].  Elements keep their row-major order."""
+
+    def infer(self, x: ShapedArray, *, new_sizes: tuple[int, ...]) -> ShapedArray:
+        if new_sizes and min(new_sizes) < 0:
+            raise ValueError(
+                f"reshape takes a shape of non-negative sizes; got {new_sizes} for {x}. "
+                "hloom.numpy.reshape works out a size of -1."
+            )
+        out = x.update(shape=new_sizes)
+        if out.size != x.size:
+            raise TypeError(
+                f"reshape keeps the number of elements; {x} has {x.size}, shape {new_sizes} "
+                f"has {out.size}"
+            )
+        return out
+
+    def numpy(self, x: Any, *, new_sizes: tuple[int, ...]) -> Any:
+        return np.reshape(x, new_sizes)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, *, new_sizes: tuple[int, ...]) -> Any:
+        return block.op(f"stablehlo.reshape {x}", (x,), out)
+
+    def transpose(self, ct: Any, x: Any, *, new_sizes: tuple[int, ...]) -> list[Any]:
+        return [reshape(ct, x.aval.shape)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, new_sizes: tuple[int, ...]
+    ) -> tuple[Any, int]:
+        return reshape(move(operands[0], axes[0], 0), (size, *new_sizes)), 0
+
+
+reshape_p = Reshape("reshape")
+
+
+def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Any:
+    """The same elements, in row-major order, as an array of shape `new_sizes`.
+
+    With `dimensions` the axes are put in that order first.  Raises TypeError when the number of
+    elements would change.  Differs from NumPy: no size may be -1; use `hloom.numpy.reshape`.
+
+    >>> lax.reshape(jnp.arange(4), (2, 2))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    operand = as_array(operand)
+    sizes = integers("reshape", "a shape", new_sizes)
+    if dimensions is not None:
+        operand = transpose(operand, dimensions)
+    return operand if sizes == operand.aval.shape else reshape_p(operand, new_sizes=sizes)
+
+
+def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
+    """The array without the axes `dimensions`, each of size 1.
+
+    Raises ValueError for an axis of another size, out of range or given twice.
+
+    >>> lax.squeeze(jnp.ones((1, 3, 1)), (0,)).shape
+    (3, 1)
+    """
+    array = as_array(array)
+    axes = canonical_axes("squeeze", dimensions, array.aval.ndim)
+    if any(array.aval.shape[a] != 1 for a in axes):
+        raise ValueError(
+            f"squeeze takes axes of size 1; got axes {tuple(dimensions)} of {array.aval}"
+        )
+    return reshape(array, [n for i, n in enumerate(array.aval.shape) if i not in axes])
+
+
+def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+    """The array with new axes of size 1 at the positions `dimensions` of the result.
+
+    Raises ValueError for a position out of range or given twice.
+
+    >>> lax.expand_dims(jnp.ones(3), (0, 2)).shape
+    (1, 3, 1)
+    """
+    array = as_array(array)
+    dimensions = tuple(dimensions)
+    ndim = array.aval.ndim + len(dimensions)
+    new = canonical_axes("expand_dims", dimensions, ndim)
+    old = [i for i in range(ndim) if i not in new]
+    shape = [1] * ndim
+    for i, size in zip(old, array.aval.shape):
+        shape[i] = size
+    return broadcast_in_dim(array, shape, old)
+
+
+def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+    """The operand repeated along new leading axes of the given sizes.
+
+    Raises ValueError for a negative size.
+
+    >>> lax.broadcast(jnp.arange(2), (2,))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    operand = as_array(operand)
+    sizes = canonical_shape("broadcast", sizes)
+    axes = range(len(sizes), len(sizes) + operand.aval.ndim)
+    return broadcast_in_dim(operand, (*sizes, *operand.aval.shape), axes)
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Any:
+    """The array with leading axes of size 1 until it has `rank` axes.
+
+    Raises ValueError when it has more already.
+
+    >>> lax.broadcast_to_rank(jnp.ones(3), 3).shape
+    (1, 1, 3)
+    """
+    x = as_array(x)
+    if rank < x.aval.ndim:
+        raise ValueError(f"broadcast_to_rank cannot take axes away: {x.aval} to rank {rank}")
+    return broadcast(x, (1,) * (rank - x.aval.ndim))
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together under NumPy's broadcasting.
+
+    Raises ValueError when there is none.
+
+    >>> lax.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
+    return tuple(map(int, np.broadcast_shapes(*(tuple(s) for s in shapes))))
+
+
+def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+    """The array with the axes from `start_dimension` up to `stop_dimension` made one.
+
+    Negative positions count from the end.  Raises ValueError unless start lies before stop.
+
+    >>> lax.collapse(jnp.ones((2, 3, 4)), 1).shape
+    (2, 12)
+    """
+    operand = as_array(operand)
+    shape, ndim = operand.aval.shape, operand.aval.ndim
+    start, stop, _ = slice(start_dimension, stop_dimension).indices(ndim)
+    if stop <= start:
+        raise ValueError(
+            f"collapse takes a range of axes; from {start_dimension} to {stop_dimension} there "
+            f"is none in {operand.aval}"
+        )
+    return reshape(operand, (*shape[:start], int(np.prod(shape[start:stop])), *shape[stop:]))
+
+
+# ---- reverse --------------------------------------------------------------------------------
+class Rev(Linear):
+    """f32[2,3] -- dimensions=(1,) --> f32[2,3].  Elements in reverse order along these axes."""
+
+    def infer(self, x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray:
+        # StableHLO reverse C2, C3: distinct axes in range
+        if len(set(dimensions)) != len(dimensions) or any(
+            not 0 <= d < x.ndim for d in dimensions
+        ):
+            raise ValueError(
+                f"rev takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {dimensions}"
+            )
+        return x
+
+    def numpy(self, x: Any, *, dimensions: tuple[int, ...]) -> Any:
+        return np.flip(x, dimensions)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, *, dimensions: tuple[int, ...]) -> Any:
+        axes = f"array<i64: {', '.join(map(str, dimensions))}>"
+        return block.op(f'"stablehlo.reverse"({x}) <{{dimensions = {axes}}}>', (x,), out)
+
+    def transpose(self, ct: Any, x: Any, *, dimensions: tuple[int, ...]) -> list[Any]:
+        return [rev(ct, dimensions)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimensions: Any
+    ) -> tuple[Any, int]:
+        axis = axes[0]
+        return rev(operands[0], [d + (d >= axis) for d in dimensions]), axis
+
+
+rev_p = Rev("rev")
+
+
+def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+    """The operand with the order of its elements reversed along the axes `dimensions`.
+
+    Raises ValueError for an axis out of range or given twice.
+
+    >>> lax.rev(jnp.arange(3), (0,))
+    Array([2, 1, 0], dtype=int32)
+    """
+    operand = as_array(operand)
+    axes = integers("rev", "dimensions", dimensions)
+    return rev_p(operand, dimensions=axes) if axes else operand
+
+
+# ---- made from nothing ----------------------------------------------------------------------
+class Iota(Primitive):
+    """() -- dtype=i32, shape=(2, 3), dimension=1 --> i32[2,3].  Each element's place on one axis."""
+
+    def infer(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> ShapedArray:
+        if not dtypes.in_domain(dtype, "number"):
+            raise TypeError(f"iota makes numbers; got dtype {dtype}")
+        if shape and min(shape) < 0:
+            raise ValueError(f"iota takes a shape of non-negative sizes; got {shape}")
+        if not 0 <= dimension < len(shape):  # StableHLO iota C1
+            raise ValueError(f"iota of shape {shape} takes an axis of it; got {dimension}")
+        return ShapedArray(shape, dtype)
+
+    def numpy(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> Any:
+        counts = np.arange(shape[dimension]).astype(dtype)
+        return np.broadcast_to(
+            counts.reshape([-1] + [1] * (len(shape) - dimension - 1)), shape
+        )
+
+    def emit(self, block: Any, out: ShapedArray, *, dtype: Any, shape: Any, dimension: int) -> Any:
+        return block.iota(out, dimension)
+
+    # The three rules below are never asked: there is no operand.
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        return self(**params), None
+
+    def transpose(self, ct: Any, *operands: Any, **params: Any) -> list[Any]:
+        return []
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, None]:
+        return self(**params), None
+
+
+iota_p = Iota("iota")
+
+
+def iota(dtype: Any, size: int) -> Any:
+    """The integers from 0 to `size` - 1, as numbers of `dtype`.
+
+    Raises TypeError for bool, ValueError for a negative size.
+
+    >>> lax.iota(jnp.float32, 3)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
+    """An array in which each element is its own position along the axis `dimension`.
+
+    Raises ValueError when `shape` has no such axis.
+
+    >>> lax.broadcasted_iota(jnp.int32, (2, 3), 1)
+    Array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
+    """
+    shape = canonical_shape("iota", shape)
+    return iota_p(dtype=array_dtype(dtype), shape=shape, dimension=index(dimension))
+
+
+def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+    """An array of the given shape filled with one value, a scalar.
+
+    Without `dtype` it is that of the value.  Raises TypeError when the value is not 0-d,
+    OverflowError for a Python integer that `dtype` does not hold.
+
+    >>> lax.full((2,), 7, jnp.uint8)
+    Array([7, 7], dtype=uint8)
+    """
+    shape = canonical_shape("full", shape)
+    if dtype is not None and isinstance(fill_value, (bool, int, float, complex)):
+        return spread_scalar(constant(fill_value, array_dtype(dtype)), shape)
+    value = as_array(fill_value)
+    if value.aval.shape:
+        raise TypeError(
+            f"full takes one value to fill with, 0-d; got {value.aval}. "
+            "To repeat an array use lax.broadcast_in_dim."
+        )
+    if dtype is not None:
+        value = convert_element_type(value, dtype)
+    return spread_scalar(value, shape)
+
+
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None
+) -> Any:
+    """An array filled with one value, of the shape and dtype of `x` unless they are given.
+
+    Raises TypeError when the value is not 0-d.
+
+    >>> lax.full_like(jnp.arange(3), 7)
+    Array([7, 7, 7], dtype=int32)
+    """
+    aval = x if isinstance(x, ShapedArray) else as_array(x).aval
+    dtype = aval.dtype if dtype is None else dtype
+    return full(aval.shape if shape is None else shape, fill_value, dtype)
+
+
+def empty(shape: Sequence[int], dtype: Any) -> Any:
+    """An array of zeros: there is no uninitialised memory.
+
+    >>> lax.empty((2,), jnp.float32)
+    Array([0., 0.], dtype=float32)
+    """
+    return full(shape, 0, dtype)
+
+
+# ---- pass through ---------------------------------------------------------------------------
+class Copy(Linear):
+    """f32[2] --> f32[2].  The same values."""
+
+    def infer(self, x: ShapedArray) -> ShapedArray:
+        return x
+
+    def numpy(self, x: Any) -> Any:
+        return np.array(x)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any) -> Any:
+        return x
+
+    def transpose(self, ct: Any, x: Any) -> list[Any]:
+        return [ct]
+
+    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, int]:
+        return self(operands[0]), axes[0]
+
+
+class StopGradient(Copy):
+    """f32[2] --> f32[2].  The same values, with a zero tangent."""
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        return primals[0], None
+
+
+copy_p = Copy("copy")
+stop_gradient_p = StopGradient("stop_gradient")
+
+
+def copy(x: Any) -> Any:
+    """The same values in a buffer of their own.
+
+    >>> lax.copy(jnp.arange(2))
+    Array([0, 1], dtype=int32)
+    """
+    return copy_p(x)
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same values, through which no derivative flows; `x` may be a pytree of arrays.
+
+    >>> hloom.grad(lambda x: x * lax.stop_gradient(x))(3.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return tree.map(_stop_gradient, x)
+
+
+def _stop_gradient(x: Any) -> Any:
+    x = as_array(x)
+    return stop_gradient_p(x) if dtypes.in_domain(x.aval.dtype, "inexact") else x
+
+
+class OptimizationBarrier(Primitive):
+    """(f32[2], i32[]) --> [f32[2], i32[]].  The same values, which the compiler won't look through."""
+
+    multiple = True
+
+    def infer(self, *xs: ShapedArray) -> list[ShapedArray]:
+        return list(xs)
+
+    def numpy(self, *xs: Any) -> list[Any]:
+        return list(xs)
+
+    def emit(self, block: Any, out: Sequence[ShapedArray], *xs: Any) -> list[Any]:
+        held = block.barrier(*xs)
+        return [held] if len(xs) == 1 else held
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        live = [i for i, t in enumerate(tangents) if t is not None]
+        made = iter(self(*[tangents[i] for i in live]))
+        return self(*primals), [next(made) if i in live else None for i in range(len(primals))]
+
+    def transpose(self, ct: Sequence[Any], *xs: Any) -> list[Any]:
+        live = [i for i, c in enumerate(ct) if c is not None]
+        made = iter(self(*[ct[i] for i in live]))
+        return [next(made) if i in live else None for i in range(len(xs))]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        return self(*operands), list(axes)
+
+
+optimization_barrier_p = OptimizationBarrier("optimization_barrier")
+
+
+def optimization_barrier(operand: Any) -> Any:
+    """The same pytree of arrays; the compiler does not move or merge work across it.
+
+    >>> lax.optimization_barrier((1, 2.0))
+    (Array(1, dtype=int32, weak_type=True), Array(2., dtype=float32, weak_type=True))
+    """
+    leaves, treedef = tree.flatten(operand)
+    if not leaves:
+        return operand
+    return tree.unflatten(treedef, optimization_barrier_p(*map(as_array, leaves)))
