@@ -496,7 +496,7 @@ def _flatten_failure(error: Exception, tree: Any, is_leaf: IsLeafAt) -> Exceptio
     for _ in path:
         _leave_recursion()
     place = keystr(path) or "the root"
-    if isinstance(error, ValueError) and isinstance(node, (dict, defaultdict)):
+    if type(node) in (dict, defaultdict) and not _sortable(node):
         kinds = sorted({type(key).__name__ for key in node})
         return ValueError(
             f"the keys of the dict at {place} cannot be sorted: they are of types "
@@ -505,6 +505,14 @@ def _flatten_failure(error: Exception, tree: Any, is_leaf: IsLeafAt) -> Exceptio
         )
     error.add_note(f"(raised while flattening the {type(node).__name__} at {place} of a tree)")
     return None
+
+
+def _sortable(keys: Iterable[Any]) -> bool:
+    try:
+        sorted(keys)
+    except Exception:  # whatever the keys' comparison raises
+        return False
+    return True
 
 
 def _failing_node(tree: Any, is_leaf: IsLeafAt, path: KeyPath) -> tuple[KeyPath, Any] | None:
