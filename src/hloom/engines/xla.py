@@ -1,0 +1,256 @@
+"""The default engine: StableHLO text, compiled and run by XLA.
+
+How a program is compiled (`SETTINGS`) is decided by what it is for and by its size; where it comes
+from, in this order: the cache on disk, the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from math import prod
+from typing import Any
+
+from hloom.config import current
+from hloom.core.aval import ShapedArray
+from hloom.core.executable import Executable
+from hloom.core.jaxpr import Jaxpr
+from hloom.engines import disk_cache, faults, jaxlib_compat, memory
+from hloom.engines.background import Worker
+from hloom.engines.base import TIERS, OnUpgrade
+from hloom.engines.buffers import BufferEngine
+from hloom.errors import DeviceMemoryError
+from hloom.stablehlo.lower import lower
+
+Overrides = list[tuple[str, Any]]
+
+# Always: these passes change results.  `algsimp` rewrites log(exp x) to x, x/c to x*(1/c), (x+1)-1
+# to x and more of the kind; run time is the same without it.
+REPAIRS: Overrides = [
+    ("xla_disable_hlo_passes", "algsimp"),
+    # Else a max or min over 4096 elements or more loses NaNs.
+    ("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"),
+]
+
+_LEVEL_0 = ("xla_backend_optimization_level", 0)
+_LEVEL_1 = ("xla_backend_optimization_level", 1)
+_ONE_PART = ("xla_cpu_parallel_codegen_split_count", 1)
+
+# Compile time of an add on 0.10.2 and 0.12.0, in ms, and what the program's speed is.
+SETTINGS: dict[str, Overrides] = {
+    # 28, 19.
+    "default": REPAIRS,
+    # No fused multiply-add: each operation rounds, as in NumPy.  Up to 2.5 times slower.
+    "exact": [*REPAIRS, _LEVEL_0],
+    # 9, 15.  Level with the default on a few hundred elements, 5 to 40 times slower on 1e6.
+    "small": [
+        *REPAIRS,
+        *jaxlib_compat.NO_FUSION_EMITTERS,
+        _LEVEL_0,
+        ("xla_llvm_disable_expensive_passes", True),
+        _ONE_PART,
+    ],
+    # 14, 19.  Level with the default but for sums over leading axes (1.5 to 2.5 times slower).
+    "medium": [*REPAIRS, *jaxlib_compat.NO_FUSION_EMITTERS, _LEVEL_1, _ONE_PART],
+}
+
+# Bytes that a "fast" program reads and writes.  An element costs 2 to 40 ns more at "small" than
+# at "medium": below this it is less than half of what any call costs.
+SMALL = 4096
+# "medium" loses no more than 20 us a run below this, and a background compilation costs 30 ms.
+UPGRADE = 1 << 20
+
+# A run of a program that moves less than this cannot fail for want of memory before all else does.
+GUARDED = 1 << 20
+
+
+class XlaEngine(BufferEngine):
+    """Compiles with XLA, at the tier asked for, and keeps what it compiled on disk."""
+
+    name = "xla"
+
+    def __init__(self) -> None:
+        self.cache = disk_cache.open_default()
+        self.worker = Worker()
+        self._options = {name: jaxlib_compat.compile_options(s) for name, s in SETTINGS.items()}
+        jaxlib_compat.configure_tracebacks(current.get().config.tracebacks)
+
+    def compile(
+        self,
+        jaxpr: Jaxpr,
+        *,
+        name: str = "main",
+        donated: Collection[int] = (),
+        tier: str = "default",
+        on_upgrade: OnUpgrade | None = None,
+    ) -> Executable:
+        """The program of `jaxpr`.
+
+        At the "fast" tier, a program that moves much data is compiled again in the background, for
+        speed, and then handed to `on_upgrade`.
+        """
+        check_sizes(jaxpr)
+        module = lower(jaxpr, name=name, exact=tier == "exact", donated=donated, locations=False)
+        return self.compile_text(
+            module.text(locations=False),
+            jaxpr.in_avals,
+            jaxpr.out_avals,
+            name=name,
+            tier=tier,
+            on_upgrade=on_upgrade,
+        )
+
+    def compile_text(
+        self,
+        text: str,
+        in_avals: Sequence[ShapedArray],
+        out_avals: Sequence[ShapedArray],
+        *,
+        name: str = "main",
+        tier: str = "default",
+        on_upgrade: OnUpgrade | None = None,
+    ) -> Executable:
+        """The same for StableHLO text, whose `main` takes and gives these types."""
+        if tier not in TIERS:
+            raise ValueError(f"tier is one of {', '.join(TIERS)}; got {tier!r}")
+        jaxlib_compat.configure_tracebacks(current.get().config.tracebacks)
+        outs = list(out_avals)
+        if tier != "fast":
+            return _executable(self.load(text, tier, name), outs, name)
+        moved = sum(_bytes(aval) for aval in (*in_avals, *outs))
+        if moved >= UPGRADE and on_upgrade is not None:
+            loaded = self._from_disk(disk_cache.key(text, SETTINGS["default"]), "default")
+            if loaded is not None:
+                return _executable(loaded, outs, name)
+            self.promote(text, outs, on_upgrade, name=name)
+        # A loop runs for long on few bytes.
+        setting = "small" if moved < SMALL and "stablehlo.while" not in text else "medium"
+        return _executable(self.load(text, setting, name), outs, name)
+
+    def promote(
+        self,
+        text: str,
+        out_avals: Sequence[ShapedArray],
+        on_upgrade: OnUpgrade,
+        *,
+        name: str = "main",
+    ) -> None:
+        """Compile for speed in the background, then call `on_upgrade` there with the program."""
+        outs = list(out_avals)
+
+        def job() -> None:
+            on_upgrade(_executable(self.load(text, "default", name, waits=True), outs, name))
+
+        self.worker.submit(job)
+
+    # ---- where programs come from -----------------------------------------------------------
+    def load(self, text: str, setting: str, name: str, waits: bool = False) -> Any:
+        """jaxlib's executable for the text, from disk if it is there.
+
+        `waits`: it can wait, for nobody waits for it.
+        """
+        key = disk_cache.key(text, SETTINGS[setting]) if self.cache else ""
+        loaded = self._from_disk(key, setting)
+        if loaded is not None:
+            return loaded
+        if not waits:
+            self.worker.busy()
+        try:
+            loaded = jaxlib_compat.compile_text(text, self._options[setting])
+        except RuntimeError as fault:
+            raise faults.refused(fault, text, name) from None
+        if not waits:
+            self.worker.busy()
+        self._to_disk(key, loaded)
+        return loaded
+
+    def _from_disk(self, key: str, setting: str) -> Any:
+        if self.cache is None:
+            return None
+        blob = self.cache.load(key)
+        if blob is None:
+            return None
+        try:
+            return jaxlib_compat.deserialize(blob, self._options[setting])
+        except RuntimeError:
+            self.cache.remove(key)  # whole, yet XLA does not take it: compile anew
+            return None
+
+    def _to_disk(self, key: str, loaded: Any) -> None:
+        if self.cache and self.cache.store(key, jaxlib_compat.serialize(loaded)):
+            self.worker.submit(self.cache.trim)
+
+
+# ---- running ----------------------------------------------------------------------------------
+class GuardedRun:
+    """`execute` for a program that needs much memory: asks for it, and says so if there is none.
+
+    Other programs are run by jaxlib's own method, which is 0.15 us faster.
+    """
+
+    __slots__ = ("loaded", "_execute", "_needed", "_name")
+
+    def __init__(self, loaded: Any, needed: int, name: str):
+        self.loaded = loaded
+        self._execute = loaded.execute_sharded
+        self._needed = needed
+        self._name = name
+
+    def __call__(self, buffers: Sequence[Any], with_tokens: bool = False) -> Any:
+        memory.require(self._needed, f"program {self._name!r}")
+        try:
+            return self._execute(buffers, with_tokens)
+        except jaxlib_compat.RuntimeFault as fault:
+            raise faults.translate(fault, f"program {self._name!r}") from None
+
+
+def _executable(loaded: Any, outs: list[ShapedArray], name: str) -> Executable:
+    needed = jaxlib_compat.memory_needed(loaded)
+    run = GuardedRun(loaded, needed, name) if needed >= GUARDED else loaded.execute_sharded
+    return Executable(run, [jaxlib_compat.result_handler(aval) for aval in outs], outs)
+
+
+def loaded_of(executable: Executable) -> Any:
+    """jaxlib's executable in one of ours."""
+    run: Any = executable.execute
+    return run.loaded if isinstance(run, GuardedRun) else run.__self__
+
+
+def optimized_text(executable: Executable) -> str:
+    """The HLO that XLA made of the program."""
+    return str(loaded_of(executable).get_hlo_text())
+
+
+def cost_analysis(executable: Executable) -> dict[str, float]:
+    """What XLA counts in the program: `flops`, `transcendentals`, `bytes accessed`."""
+    return dict(loaded_of(executable).cost_analysis())
+
+
+def memory_analysis(executable: Executable) -> Any:
+    """Bytes of arguments, results and scratch, as attributes (`temp_size_in_bytes`, ..)."""
+    return loaded_of(executable).get_compiled_memory_stats()
+
+
+# ---- sizes ------------------------------------------------------------------------------------
+def check_sizes(jaxpr: Jaxpr) -> None:
+    """Raise DeviceMemoryError for a type that no memory holds; XLA 0.10 dies of it."""
+    for aval in _avals(jaxpr):
+        if not 0 < aval.size < memory.ADDRESSABLE // 16:
+            # An axis of size 0 does not help: XLA multiplies the others.
+            size = prod([max(n, 1) for n in aval.shape]) * aval.dtype.itemsize
+            if size >= memory.ADDRESSABLE:
+                said = "" if aval.size else "(an empty array may not have axes as long as these)"
+                raise DeviceMemoryError.allocation(aval, size, said)
+
+
+def _avals(jaxpr: Jaxpr) -> Iterator[ShapedArray]:
+    yield from jaxpr.in_avals
+    for equation in jaxpr.equations:
+        for var in equation.outputs:
+            yield var.aval
+        for param in equation.params.values():
+            if isinstance(param, Jaxpr):
+                yield from _avals(param)
+
+
+def _bytes(aval: ShapedArray) -> int:
+    return aval.size * aval.dtype.itemsize
