@@ -123,19 +123,19 @@ class Compiled:
 
     def as_text(self) -> str:
         """The optimised program, as HLO text."""
-        return str(executable.ENGINES["xla"].inspect(self._executable).as_text())
+        return str(executable.ENGINES["xla"].optimized_text(self._executable))
 
     def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimates of the program: floating point operations, bytes accessed, .."""
-        return dict(executable.ENGINES["xla"].inspect(self._executable).cost_analysis())
+        """XLA's estimates of the program: `flops`, `transcendentals`, `bytes accessed`, .."""
+        return dict(executable.ENGINES["xla"].cost_analysis(self._executable))
 
     def memory_analysis(self) -> Any:
-        """Bytes of arguments, results, temporaries and code."""
-        return executable.ENGINES["xla"].inspect(self._executable).memory_analysis()
+        """Bytes of arguments, results, temporaries and code, as attributes."""
+        return executable.ENGINES["xla"].memory_analysis(self._executable)
 
     def runtime_executable(self) -> Any:
         """The runtime's own object."""
-        return executable.ENGINES["xla"].inspect(self._executable).loaded
+        return executable.ENGINES["xla"].loaded_of(self._executable)
 
     @property
     def out_info(self) -> Any:

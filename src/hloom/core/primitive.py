@@ -76,16 +76,17 @@ class Primitive:
         """Run the compiled program for these types and parameters."""
         config = current.get().config
         key = (config, *[x.aval for x in operands], *params.items())
+        program = self.programs.get(key)
+        buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
+        if program is None:
+            program = self.programs.store(key, self.compile(operands, params, config))
+        execute, handlers, outs = program
         try:
-            execute, handlers, outs = self.programs[key]
-        except KeyError:
-            # A tracer in here has leaked; say so before anything is compiled for it.
-            buffers = [x._buf for x in operands]
-            execute, handlers, outs = self.programs.store(key, self.compile(operands, params, config))
-        else:
-            buffers = [x._buf for x in operands]
-        results = list(map(from_buffer, execute(buffers).consume_with_handlers(handlers), outs))
-        return results if self.multiple else results[0]
+            results = execute(buffers).consume_with_handlers(handlers)
+        except RuntimeError as error:
+            raise executable.explain(error, self.name, operands) from None
+        wrapped = list(map(from_buffer, results, outs))
+        return wrapped if self.multiple else wrapped[0]
 
     def compile(self, operands: Sequence[Array], params: dict[str, Any], config: Config) -> executable.Executable:
         """A program of this one operation."""

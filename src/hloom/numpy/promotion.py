@@ -13,7 +13,7 @@ from hloom.config import Config, current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, from_numpy, scalar, weak_aval
-from hloom.ops.convert import convert_element_type
+from hloom.ops.convert import convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim
 
 _SCALARS = (bool, int, float, complex)
@@ -73,7 +73,7 @@ def _cast(xs: Sequence[Any], dtype: np.dtype[Any], weak: bool) -> list[Array]:
     made: list[Array] = []
     for x in xs:
         if isinstance(x, Array):
-            made.append(convert_element_type(x, dtype, weak) if x.aval.dtype is not dtype else x)
+            made.append(convert_element_type_p(x, new_dtype=dtype, weak_type=weak) if x.aval.dtype is not dtype else x)
         else:
             made.append(scalar(x, ShapedArray((), dtype, weak or x.__class__ is not bool)))
     return made
