@@ -110,7 +110,7 @@ class EngineError(Explained, RuntimeError):
     Fails:
 
     ```python
-    # raises: EngineError
+    # raises: DeviceMemoryError
     import hloom.numpy as jnp
 
     jnp.ones((1 << 25, 1 << 25))

@@ -21,20 +21,34 @@ Operations = Sequence[tuple[str, str, int, str]]
 class JAXTypeError(Explained, TypeError):
     """A traced value was used where Python needs a value of its own.
 
-    The base of the errors below that are TypeErrors; it is never raised itself. Catch it to catch
-    all of them:
+    The base of the errors that are TypeErrors for this reason; it is never raised itself.
+
+    Fails:
+
+    ```python
+    # raises: ConcretizationTypeError
+    import hloom
+
+    @hloom.jit
+    def half(x):
+        return float(x) / 2
+
+    half(1.0)
+    ```
+
+    Works: catch the base where any of its kind will do.
 
     ```python
     import hloom
 
     @hloom.jit
-    def f(x):
-        return float(x)
+    def half(x):
+        return float(x) / 2
 
     try:
-        f(1.0)
-    except hloom.errors.JAXTypeError as error:
-        print(type(error).__name__)
+        half(1.0)
+    except hloom.errors.JAXTypeError:
+        print("half needs a value, so it cannot be traced")
     ```
     """
 
@@ -42,21 +56,30 @@ class JAXTypeError(Explained, TypeError):
 class JAXIndexError(Explained, IndexError):
     """A traced value was used as an index that needs a value.
 
-    The base of `NonConcreteBooleanIndexError`; it is never raised itself. Catch it to catch all of
-    its kind:
+    The base of `NonConcreteBooleanIndexError`; it is never raised itself.
+
+    Fails:
+
+    ```python
+    # raises: NonConcreteBooleanIndexError
+    import hloom
+    import hloom.numpy as jnp
+
+    positives = hloom.jit(lambda x: x[x > 0])
+    positives(jnp.arange(3.0))
+    ```
+
+    Works: catch the base where any of its kind will do.
 
     ```python
     import hloom
     import hloom.numpy as jnp
 
-    @hloom.jit
-    def positives(x):
-        return x[x > 0]
-
+    positives = hloom.jit(lambda x: x[x > 0])
     try:
         positives(jnp.arange(3.0))
-    except hloom.errors.JAXIndexError as error:
-        print(type(error).__name__)
+    except hloom.errors.JAXIndexError:
+        print("the shape of x[x > 0] depends on values")
     ```
     """
 
