@@ -9,7 +9,6 @@ import numpy as np
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.formula import Term, complex_of, where
 
-
 # ---- neg, add, sub, mul ----------------------------------------------------------------------
 neg_p = Elementwise(
     "neg",

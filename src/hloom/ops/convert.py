@@ -16,7 +16,7 @@ from hloom.core.primitive import Primitive
 from hloom.ops import linear
 from hloom.ops.complex import part_dtype
 from hloom.ops.elementwise import Elementwise, Pointwise
-from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, complex_of, magnitude, where
+from hloom.ops.formula import FLOAT32, FLOAT64, Term, complex_of, magnitude, where
 
 
 # ---- by value --------------------------------------------------------------------------------
@@ -171,8 +171,8 @@ class BitcastConvertType(Primitive):
             return ShapedArray((*x.shape, old // new), new_dtype)
         if x.shape[-1:] != (new // old,):
             raise ValueError(
-                f"bitcast_convert_type of {x} to {new_dtype.name} joins {new // old} elements: the "
-                f"last axis must have that size. Reshape first: lax.reshape(x, (..., {new // old}))."
+                f"bitcast_convert_type of {x} to {new_dtype.name} joins {new // old} elements, so "
+                f"the last axis must have that size. Reshape it: lax.reshape(x, (.., {new // old}))."
             )
         return ShapedArray(x.shape[:-1], new_dtype)
 
@@ -183,7 +183,9 @@ class BitcastConvertType(Primitive):
     def emit(self, block: Any, out: ShapedArray, x: Any, *, new_dtype: np.dtype[Any]) -> Any:
         return x if x.aval.dtype == new_dtype else block.bitcast(x, new_dtype)
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
         return self(*primals, **params), None
 
     def transpose(self, ct: Any, x: Any, **params: Any) -> list[Any]:

@@ -167,7 +167,7 @@ class Elementwise(Pointwise):
         avals = [ShapedArray(v.shape, v.dtype) for v in values]
         dtype = self.infer(*avals, **params).dtype
         if not self.narrow and is_narrow(values[0].dtype):
-            values = tuple(v.astype(np.float32) for v in values)
+            values = tuple(v.astype(np.float32) if is_narrow(v.dtype) else v for v in values)
         with np.errstate(all="ignore"):
             return np.asarray(self.function(*values, **params)).astype(dtype, copy=False)
 
@@ -181,7 +181,7 @@ class Elementwise(Pointwise):
             return block.op(f"stablehlo.{self.hlo} {', '.join(map(str, operands))}", operands, out)
         terms = [Term(block, x) for x in operands]
         if is_narrow(dtype) and not self.narrow:
-            terms = [x.to(FLOAT32) for x in terms]
+            terms = [x.to(FLOAT32) if is_narrow(x.dtype) else x for x in terms]
         result = formula(*terms, **params)
         return result.to(out.dtype).operand
 
@@ -207,7 +207,7 @@ class Elementwise(Pointwise):
 
 
 def _align(x: Any, a: int | None, axis: int, whole: tuple[int, ...]) -> Any:
-    """An operand with its batch axis at `axis`; what is the same scalar for all examples stays 0-d."""
+    """An operand with its batch axis at `axis`; a scalar that all examples share stays 0-d."""
     if a is None:
         return x if x.aval.ndim == 0 else linear.spread(x, axis, whole[axis])
     if x.aval.ndim == len(whole):

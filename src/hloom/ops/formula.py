@@ -14,7 +14,8 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
 
-BOOL, INT32, INT64, FLOAT32, FLOAT64 = map(np.dtype, ("bool", "int32", "int64", "float32", "float64"))
+BOOL, INT32, INT64 = map(np.dtype, ("bool", "int32", "int64"))
+FLOAT32, FLOAT64 = map(np.dtype, ("float32", "float64"))
 
 # float dtype: the signed integer of its width, and the bits of infinity
 _LAYOUT = {

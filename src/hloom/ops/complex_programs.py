@@ -1,0 +1,238 @@
+"""Elementary functions of complex numbers, with NumPy's branch cuts, infinities and signed zeros.
+
+XLA's own lose the sign of zero, so that what lies on a branch cut lands on its wrong side, and lose
+infinities beside NaN.  Most formulas here are in real arithmetic; the inverse functions fold their
+operand into the first quadrant, where XLA's are right, and restore the signs by bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from hloom.ops import programs
+from hloom.ops.formula import (
+    Term,
+    chlo,
+    complex_of,
+    copysign,
+    flip,
+    is_finite,
+    is_inf,
+    is_nan,
+    is_negative,
+    is_zero,
+    maximum,
+    sign_of,
+    where,
+)
+
+
+def _times_exp(x: Term, factor: Term) -> Term:
+    """exp(x) * factor, also where exp(x) overflows and the product does not."""
+    half = programs.exp(x * 0.5)
+    return where(x > programs.large(x), half * factor * half, programs.exp(x) * factor)
+
+
+def exp(z: Term) -> Term:
+    x, y = z.real, z.imag
+    size = programs.exp(x)
+    cos, sin = programs.cos(y), programs.sin(y)
+    real, imag = _times_exp(x, cos), _times_exp(x, sin)
+    bounded = is_finite(y)
+    # exp(-inf + iy) is a zero, exp(inf + iy) of an infinite or NaN y is (inf, nan).
+    shrunk = is_inf(x) & is_negative(x)
+    real = where(shrunk, where(bounded, copysign(size, cos), size), real)
+    imag = where(shrunk, copysign(size, where(bounded, sin, y)), imag)
+    grown = is_inf(x) & ~is_negative(x) & ~bounded
+    real = where(grown, math.inf, real)
+    imag = where(grown, math.nan, imag)
+    straight = is_zero(y)
+    return complex_of(where(straight, size, real), where(straight, y, imag))
+
+
+def hypot(x: Term, y: Term) -> Term:
+    """The length of (x, y); an infinite part wins over a NaN."""
+    length = abs(complex_of(x, y))
+    return where(is_inf(x) | is_inf(y), math.inf, length)
+
+
+def log(z: Term) -> Term:
+    x, y = z.real, z.imag
+    # XLA's own logarithm has the accurate log |z|.
+    size = where(is_inf(x) | is_inf(y), math.inf, z.apply("log").real)
+    return complex_of(size, programs.atan2(y, x))
+
+
+def log1p(z: Term) -> Term:
+    """As NumPy: the length of 1 + z and its direction."""
+    x, y = z.real + 1.0, z.imag
+    return complex_of(programs.log(hypot(x, y)), programs.atan2(y, x))
+
+
+def expm1(z: Term) -> Term:
+    """As NumPy: expm1(x) cos(y) - 2 sin(y/2)**2, and exp(x) sin(y)."""
+    x, y = z.real, z.imag
+    half = programs.sin(y * 0.5)
+    real = programs.expm1(x) * programs.cos(y) - half * half * 2.0
+    return complex_of(real, programs.exp(x) * programs.sin(y))
+
+
+def exp2(z: Term) -> Term:
+    return exp(_scaled(z, math.log(2)))
+
+
+def log2(z: Term) -> Term:
+    return _scaled(log(z), 1 / math.log(2))
+
+
+def log10(z: Term) -> Term:
+    return _scaled(log(z), 1 / math.log(10))
+
+
+def _scaled(z: Term, factor: float) -> Term:
+    return complex_of(z.real * factor, z.imag * factor)
+
+
+def sqrt(z: Term) -> Term:
+    x, y = z.real, z.imag
+    a, b = abs(x), abs(y)
+    # Scaled by a power of two, so that neither the length nor its half overflows.
+    size = maximum(a, b)
+    small = size < 1e-20
+    factor = where(small, x.full(2.0**60), x.full(2.0**-4))
+    back = where(small, x.full(2.0**-30), x.full(4.0))
+    scaled = ((a * factor + abs(complex_of(x * factor, y * factor))) * 0.5).sqrt()
+    large = scaled * back
+    small_part = b / (large * 2.0)
+    zero = is_zero(x) & is_zero(y)
+    large, small_part = where(zero, x.full(0.0), large), where(zero, x.full(0.0), small_part)
+    real, imag = where(is_negative(x), small_part, large), where(is_negative(x), large, small_part)
+    # sqrt(inf + iy) = inf + i0, sqrt(-inf + iy) = 0 + i inf, sqrt(x + i inf) = inf + i inf
+    endless, nan = is_inf(x), is_nan(y)
+    real = where(endless, where(is_negative(x), where(nan, y, x.full(0.0)), a), real)
+    imag = where(endless, where(is_negative(x), a, where(nan, y, x.full(0.0))), imag)
+    real, imag = where(is_inf(y), math.inf, real), where(is_inf(y), math.inf, imag)
+    return complex_of(real, copysign(imag, y))
+
+
+def rsqrt(z: Term) -> Term:
+    return z.full(1.0) / sqrt(z)
+
+
+def sinh(z: Term) -> Term:
+    x, y = z.real, z.imag
+    cos, sin = programs.cos(y), programs.sin(y)
+    big, a = abs(x) > programs.large(x), abs(x) - math.log(2)
+    real = where(big, flip(_times_exp(a, cos), sign_of(x)), programs.sinh(x) * cos)
+    imag = where(big, _times_exp(a, sin), programs.cosh(x) * sin)
+    bounded = is_finite(y)
+    real = where(is_zero(x) & ~bounded, x, real)
+    real = where(is_inf(x) & ~bounded, math.inf, real)
+    imag = where(is_inf(x) & ~bounded, math.nan, imag)
+    straight = is_zero(y)
+    return complex_of(where(straight, programs.sinh(x), real), where(straight, y, imag))
+
+
+def cosh(z: Term) -> Term:
+    x, y = z.real, z.imag
+    cos, sin = programs.cos(y), programs.sin(y)
+    big, a = abs(x) > programs.large(x), abs(x) - math.log(2)
+    real = where(big, _times_exp(a, cos), programs.cosh(x) * cos)
+    imag = where(big, flip(_times_exp(a, sin), sign_of(x)), programs.sinh(x) * sin)
+    bounded = is_finite(y)
+    imag = where(is_zero(x) & ~bounded, x, imag)
+    real = where(is_inf(x) & ~bounded, math.inf, real)
+    imag = where(is_inf(x) & ~bounded, math.nan, imag)
+    straight = is_zero(y)
+    level = flip(y, sign_of(x))
+    return complex_of(where(straight, programs.cosh(x), real), where(straight, level, imag))
+
+
+def cos(z: Term) -> Term:
+    """cos(z) = cosh(iz)."""
+    return cosh(complex_of(-z.imag, z.real))
+
+
+def sin(z: Term) -> Term:
+    """sin(z) = -i sinh(iz)."""
+    turned = sinh(complex_of(-z.imag, z.real))
+    return complex_of(turned.imag, -turned.real)
+
+
+def _folded(function: Callable[[Term], Term], z: Term) -> Term:
+    """`function` of the operand's image in the first quadrant."""
+    return function(complex_of(abs(z.real), abs(z.imag)))
+
+
+def _odd(function: Callable[[Term], Term]) -> Callable[[Term], Term]:
+    """An odd function whose parts have the signs of the operand's parts."""
+
+    def signed(z: Term) -> Term:
+        w = _folded(function, z)
+        return complex_of(copysign(w.real, z.real), copysign(w.imag, z.imag))
+
+    return signed
+
+
+def _inverse(name: str) -> Callable[[Term], Term]:
+    return lambda z: chlo(name, z)
+
+
+asin = _odd(_inverse("asin"))
+asinh = _odd(_inverse("asinh"))
+atan = _odd(_inverse("atan"))
+atanh = _odd(_inverse("atanh"))
+
+
+def acos(z: Term) -> Term:
+    w = chlo("acos", complex_of(z.real, abs(z.imag)))
+    return complex_of(w.real, -copysign(w.imag, z.imag))
+
+
+def acosh(z: Term) -> Term:
+    w = chlo("acosh", complex_of(z.real, abs(z.imag)))
+    return complex_of(w.real, copysign(w.imag, z.imag))
+
+
+def _flipped(name: str) -> Callable[[Term], Term]:
+    """tan and tanh, whose parts change sign with the operand's: NaN keeps no sign of its own."""
+
+    def signed(z: Term) -> Term:
+        w = _folded(lambda z: z.apply(name), z)
+        return complex_of(flip(w.real, sign_of(z.real)), flip(w.imag, sign_of(z.imag)))
+
+    return signed
+
+
+tan = _flipped("tan")
+tanh = _flipped("tanh")
+
+
+def sign(z: Term) -> Term:
+    """z / |z|; 0 for zero; an infinite part alone points along its axis."""
+    x, y = z.real, z.imag
+    size = abs(z)
+    zero = is_zero(x) & is_zero(y)
+    divisor = where(zero, x.full(1.0), size)
+    real, imag = x / divisor, y / divisor
+    only_x, only_y = is_inf(x) & ~is_inf(y), is_inf(y) & ~is_inf(x)
+    one = x.full(1.0)
+    real = where(only_x, copysign(one, x), where(only_y | zero, x.full(0.0), real))
+    imag = where(only_y, copysign(one, y), where(only_x | zero, y.full(0.0), imag))
+    both = is_inf(x) & is_inf(y)
+    return complex_of(where(both, math.nan, real), where(both, math.nan, imag))
+
+
+def logistic(z: Term) -> Term:
+    """1 / (1 + exp(-z)), with an exponential that can't overflow."""
+    left = z.real < 0.0
+    e = exp(where(left, z, -z))
+    return where(left, e, e.full(1.0)) / (e + 1.0)
+
+
+def power(z: Term, w: Term) -> Term:
+    """exp(w log z); 0 to the power w is 1, 0 or NaN, as w is 0, has a positive real part or not."""
+    wl = log(z) * w
+    of_zero = where(w == 0.0, w.full(1.0), where(w.real > 0.0, w.full(0.0), w.full(math.nan)))
+    return where(w == 0.0, w.full(1.0), where(z == 0.0, of_zero, exp(wl)))

@@ -1,0 +1,290 @@
+"""Trigonometric and hyperbolic functions and their inverses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hloom.ops import complex_programs, programs
+from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.elementwise import Elementwise
+from hloom.ops.unary import rsqrt, square
+
+
+def _one_minus_square(x: Any) -> Any:
+    """1 - x*x without cancellation near 1."""
+    return mul(sub(1, x), add(1, x))
+
+
+# ---- of angles -------------------------------------------------------------------------------
+sin_p = Elementwise(
+    "sin",
+    formula={"float": programs.sin, "complex": complex_programs.sin},
+    numpy=np.sin,
+    jvp=[lambda t, out, x: mul(t, cos(x))],
+    domain="inexact",
+)
+
+
+def sin(x: Any) -> Any:
+    """The sine, of an angle in radians.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.sin(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.8414709], dtype=float32)
+    """
+    return sin_p(x)
+
+
+cos_p = Elementwise(
+    "cos",
+    formula={"float": programs.cos, "complex": complex_programs.cos},
+    numpy=np.cos,
+    jvp=[lambda t, out, x: neg(mul(t, sin(x)))],
+    domain="inexact",
+)
+
+
+def cos(x: Any) -> Any:
+    """The cosine, of an angle in radians.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.cos(jnp.array([0.0, 1.0]))
+    Array([1.        , 0.54030234], dtype=float32)
+    """
+    return cos_p(x)
+
+
+tan_p = Elementwise(
+    "tan",
+    formula={"float": programs.tan, "complex": complex_programs.tan},
+    numpy=np.tan,
+    jvp=[lambda t, out, x: mul(t, add(1, square(out)))],
+    domain="inexact",
+)
+
+
+def tan(x: Any) -> Any:
+    """The tangent, of an angle in radians.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.tan(jnp.array([0.0, 1.0]))
+    Array([0.       , 1.5574077], dtype=float32)
+    """
+    return tan_p(x)
+
+
+asin_p = Elementwise(
+    "asin",
+    formula={"float": programs.asin, "complex": complex_programs.asin},
+    numpy=np.arcsin,
+    jvp=[lambda t, out, x: mul(t, rsqrt(_one_minus_square(x)))],
+    domain="inexact",
+)
+
+
+def asin(x: Any) -> Any:
+    """The inverse sine, in radians from -pi/2 to pi/2; NaN for floats beyond -1 and 1.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.asin(jnp.array([0.0, 0.5]))
+    Array([0.        , 0.52359885], dtype=float32)
+    """
+    return asin_p(x)
+
+
+acos_p = Elementwise(
+    "acos",
+    formula={"float": programs.acos, "complex": complex_programs.acos},
+    numpy=np.arccos,
+    jvp=[lambda t, out, x: neg(mul(t, rsqrt(_one_minus_square(x))))],
+    domain="inexact",
+)
+
+
+def acos(x: Any) -> Any:
+    """The inverse cosine, in radians from 0 to pi; NaN for floats beyond -1 and 1.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.acos(jnp.array([1.0, 0.5]))
+    Array([0.       , 1.0471976], dtype=float32)
+    """
+    return acos_p(x)
+
+
+atan_p = Elementwise(
+    "atan",
+    formula={"float": programs.atan, "complex": complex_programs.atan},
+    numpy=np.arctan,
+    jvp=[lambda t, out, x: div(t, add(1, square(x)))],
+    domain="inexact",
+)
+
+
+def atan(x: Any) -> Any:
+    """The inverse tangent, in radians from -pi/2 to pi/2.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.atan(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.7853982], dtype=float32)
+    """
+    return atan_p(x)
+
+
+def _atan2_share(t: Any, y: Any, x: Any, numerator: Any) -> Any:
+    """t * numerator / (x*x + y*y), without overflow; numerator is x or -y."""
+    length = add(square(x), square(y))
+    return mul(t, div(numerator, length))
+
+
+atan2_p = Elementwise(
+    "atan2",
+    formula=programs.atan2,
+    numpy=np.arctan2,
+    jvp=[
+        lambda t, out, y, x: _atan2_share(t, y, x, x),
+        lambda t, out, y, x: _atan2_share(t, y, x, neg(y)),
+    ],
+    domain="float",
+)
+
+
+def atan2(x: Any, y: Any) -> Any:
+    """The angle of the point with abscissa `y` and ordinate `x`, in radians from -pi to pi.
+
+    Takes two operands of one float dtype and one shape, or one of them 0-d.  The signs of zeros
+    tell the quadrant, as in NumPy's `arctan2`.  Raises TypeError otherwise.
+
+    >>> lax.atan2(jnp.array([1.0, -1.0]), jnp.array([0.0, -0.0]))
+    Array([ 1.5707964, -1.5707964], dtype=float32)
+    """
+    return atan2_p(x, y)
+
+
+# ---- hyperbolic ------------------------------------------------------------------------------
+sinh_p = Elementwise(
+    "sinh",
+    formula={"float": programs.sinh, "complex": complex_programs.sinh},
+    numpy=np.sinh,
+    jvp=[lambda t, out, x: mul(t, cosh(x))],
+    domain="inexact",
+)
+
+
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.sinh(jnp.array([0.0, 1.0]))
+    Array([0.       , 1.1752012], dtype=float32)
+    """
+    return sinh_p(x)
+
+
+cosh_p = Elementwise(
+    "cosh",
+    formula={"float": programs.cosh, "complex": complex_programs.cosh},
+    numpy=np.cosh,
+    jvp=[lambda t, out, x: mul(t, sinh(x))],
+    domain="inexact",
+)
+
+
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.cosh(jnp.array([0.0, 1.0]))
+    Array([1.       , 1.5430807], dtype=float32)
+    """
+    return cosh_p(x)
+
+
+tanh_p = Elementwise(
+    "tanh",
+    hlo="tanh",
+    formula={"complex": complex_programs.tanh},
+    numpy=np.tanh,
+    jvp=[lambda t, out, x: mul(t, _one_minus_square(out))],
+    domain="inexact",
+)
+
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.tanh(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.7615942], dtype=float32)
+    """
+    return tanh_p(x)
+
+
+asinh_p = Elementwise(
+    "asinh",
+    formula={"float": programs.asinh, "complex": complex_programs.asinh},
+    numpy=np.arcsinh,
+    jvp=[lambda t, out, x: mul(t, rsqrt(add(square(x), 1)))],
+    domain="inexact",
+)
+
+
+def asinh(x: Any) -> Any:
+    """The inverse hyperbolic sine.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.asinh(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.8813736], dtype=float32)
+    """
+    return asinh_p(x)
+
+
+acosh_p = Elementwise(
+    "acosh",
+    formula={"float": programs.acosh, "complex": complex_programs.acosh},
+    numpy=np.arccosh,
+    jvp=[lambda t, out, x: mul(t, mul(rsqrt(sub(x, 1)), rsqrt(add(x, 1))))],
+    domain="inexact",
+)
+
+
+def acosh(x: Any) -> Any:
+    """The inverse hyperbolic cosine; NaN for floats below 1.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.acosh(jnp.array([1.0, 2.0]))
+    Array([0.       , 1.3169578], dtype=float32)
+    """
+    return acosh_p(x)
+
+
+atanh_p = Elementwise(
+    "atanh",
+    formula={"float": programs.atanh, "complex": complex_programs.atanh},
+    numpy=np.arctanh,
+    jvp=[lambda t, out, x: div(t, _one_minus_square(x))],
+    domain="inexact",
+)
+
+
+def atanh(x: Any) -> Any:
+    """The inverse hyperbolic tangent; NaN for floats beyond -1 and 1, which give -inf and inf.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.atanh(jnp.array([0.0, 0.5]))
+    Array([0.        , 0.54930615], dtype=float32)
+    """
+    return atanh_p(x)

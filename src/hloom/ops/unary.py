@@ -1,0 +1,583 @@
+"""Functions of one operand: sign and size, rounding, bits, powers and roots, exp and log."""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import math
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array
+from hloom.ops import complex_programs, linear, programs
+from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.compare import eq, ge, select
+from hloom.ops.complex import complex, conj, imag, part_dtype, real
+from hloom.ops.elementwise import Elementwise
+from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, where
+
+
+def _is_complex(x: Any) -> bool:
+    return dtypes.kind(x.aval.dtype) == "complex"
+
+
+# ---- sign, abs -------------------------------------------------------------------------------
+def _sign_tangent(t: Any, out: Any, x: Any) -> Any:
+    """None for real numbers; for complex ones the turning of x, at a right angle to it."""
+    if not _is_complex(x):
+        return None
+    size = abs(x)
+    turn = div(imag(mul(conj(out), t)), select(eq(size, 0), 1, size))
+    return mul(out, complex(0.0, turn))
+
+
+sign_p = Elementwise(
+    "sign",
+    hlo="sign",
+    formula={
+        "float": lambda x: where(x == 0.0, x.full(0.0), x.apply("sign")),  # XLA keeps -0.0
+        "unsigned": lambda x: (x != 0).to(x.dtype),  # StableHLO's takes none
+        "complex": complex_programs.sign,
+    },
+    numpy=np.sign,
+    jvp=[_sign_tangent],
+)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 by the sign; of complex numbers `x / |x|`.
+
+    Takes and gives any number dtype; NaN stays, -0.0 gives 0.0.  Raises TypeError for bool.
+
+    >>> lax.sign(jnp.array([-2.5, 0.0, 7.0]))
+    Array([-1.,  0.,  1.], dtype=float32)
+    """
+    return sign_p(x)
+
+
+def _abs_complex(x: Term) -> Term:
+    return complex_programs.hypot(x.real, x.imag)
+
+
+def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
+    """The part of the tangent along x; at 0 it is `t` for real numbers, 0 for complex ones."""
+    if _is_complex(x):
+        return real(mul(conj(sign(x)), t))
+    return select(ge(x, 0), t, neg(t))
+
+
+abs_p = Elementwise(
+    "abs",
+    hlo="abs",
+    formula={
+        "float": Term.__abs__,
+        "signed": Term.__abs__,
+        "unsigned": lambda x: x,
+        "complex": _abs_complex,
+    },
+    numpy=np.abs,
+    jvp=[_abs_tangent],
+    result=part_dtype,
+    narrow=True,
+)
+
+
+def abs(x: Any) -> Any:
+    """The absolute value.
+
+    Takes any number dtype and gives the same, of complex numbers the dtype of their parts.  The
+    most negative integer stays as it is, as in NumPy.  Raises TypeError for bool.
+
+    >>> lax.abs(jnp.array([-2.5, 0.0, 7.0]))
+    Array([2.5, 0. , 7. ], dtype=float32)
+    >>> lax.abs(jnp.array([3 + 4j]))
+    Array([5.], dtype=float32)
+    """
+    return abs_p(x)
+
+
+# ---- rounding --------------------------------------------------------------------------------
+floor_p = Elementwise("floor", hlo="floor", numpy=np.floor, domain="float")
+
+
+def floor(x: Any) -> Any:
+    """The largest whole number that is not larger.
+
+    Takes and gives floats.  Raises TypeError for other dtypes.
+
+    >>> lax.floor(jnp.array([-1.5, 0.5, 2.0]))
+    Array([-2.,  0.,  2.], dtype=float32)
+    """
+    return floor_p(x)
+
+
+ceil_p = Elementwise("ceil", hlo="ceil", numpy=np.ceil, domain="float")
+
+
+def ceil(x: Any) -> Any:
+    """The smallest whole number that is not smaller.
+
+    Takes and gives floats.  Raises TypeError for other dtypes.
+
+    >>> lax.ceil(jnp.array([-1.5, 0.5, 2.0]))
+    Array([-1.,  1.,  2.], dtype=float32)
+    """
+    return ceil_p(x)
+
+
+class RoundingMethod(enum.IntEnum):
+    """What `round` does with a number half-way between two whole ones.
+
+    >>> lax.round(jnp.array([0.5, 1.5]), lax.RoundingMethod.TO_NEAREST_EVEN)
+    Array([0., 2.], dtype=float32)
+    """
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+def _numpy_round(x: Any, *, rounding_method: int) -> Any:
+    if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
+        return np.rint(x)
+    whole = np.trunc(x)
+    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1, x).astype(x.dtype), whole)
+
+
+_ROUNDINGS = ("round_nearest_afz", "round_nearest_even")
+
+round_p = Elementwise(
+    "round",
+    formula=lambda x, rounding_method: x.apply(_ROUNDINGS[rounding_method]),
+    numpy=_numpy_round,
+    domain="float",
+    narrow=True,
+)
+
+
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """The nearest whole number; halves go away from zero, or to the even neighbour.
+
+    Takes and gives floats.  Raises TypeError for other dtypes, ValueError for an unknown method.
+    Differs from NumPy, whose `round` goes to even.
+
+    >>> lax.round(jnp.array([0.5, 1.5, -0.5]))
+    Array([ 1.,  2., -1.], dtype=float32)
+    """
+    return round_p(x, rounding_method=int(RoundingMethod(rounding_method)))
+
+
+is_finite_p = Elementwise(
+    "is_finite", hlo="is_finite", numpy=np.isfinite, domain="float", result=BOOL
+)
+
+
+def is_finite(x: Any) -> Any:
+    """Whether the number is neither infinite nor NaN.
+
+    Takes floats, gives bool.  Raises TypeError for other dtypes: `hloom.numpy.isfinite` takes those
+    too.
+
+    >>> lax.is_finite(jnp.array([1.0, jnp.inf, jnp.nan]))
+    Array([ True, False, False], dtype=bool)
+    """
+    return is_finite_p(x)
+
+
+# ---- bits ------------------------------------------------------------------------------------
+not_p = Elementwise("not", hlo="not", numpy=np.invert, domain="bits")
+
+
+def bitwise_not(x: Any) -> Any:
+    """All bits inverted; of bool, the other truth value.
+
+    Takes and gives integers or bool.  Raises TypeError for other dtypes.
+
+    >>> lax.bitwise_not(jnp.array([0, 5]))
+    Array([-1, -6], dtype=int32)
+    """
+    return not_p(x)
+
+
+def to_unsigned(x: Any) -> Any:
+    """Integers as unsigned ones of the same bits; int4 and uint4 in a byte."""
+    if dtypes.bits(x.dtype) < 8:
+        return x.astype(np.int8).astype(np.uint8) & np.uint8((1 << dtypes.bits(x.dtype)) - 1)
+    return x.astype(f"u{x.dtype.itemsize}")
+
+
+def _numpy_clz(x: Any) -> Any:
+    width = dtypes.bits(x.dtype)
+    rest, used = to_unsigned(x), np.zeros(x.shape, np.int64)
+    for _ in range(width):
+        used += rest != 0
+        rest = rest >> 1
+    return width - used
+
+
+population_count_p = Elementwise(
+    "population_count",
+    hlo="popcnt",
+    numpy=lambda x: np.bitwise_count(to_unsigned(x)),
+    domain="integer",
+)
+
+
+def population_count(x: Any) -> Any:
+    """How many bits are set, negative numbers in two's complement.
+
+    Takes and gives integers.  Raises TypeError for other dtypes.  Differs from NumPy, whose
+    `bitwise_count` counts those of the absolute value.
+
+    >>> lax.population_count(jnp.array([0, 7, -1]))
+    Array([ 0,  3, 32], dtype=int32)
+    """
+    return population_count_p(x)
+
+
+clz_p = Elementwise("clz", hlo="count_leading_zeros", numpy=_numpy_clz, domain="integer")
+
+
+def clz(x: Any) -> Any:
+    """How many bits stand unset before the highest one that is set.
+
+    Takes and gives integers; 0 gives their width.  Raises TypeError for other dtypes.
+
+    >>> lax.clz(jnp.array([1, 0, -1]))
+    Array([31, 32,  0], dtype=int32)
+    """
+    return clz_p(x)
+
+
+# ---- powers and roots ------------------------------------------------------------------------
+square_p = Elementwise(
+    "square",
+    formula=lambda x: x * x,
+    numpy=np.square,
+    jvp=[lambda t, out, x: mul(t, mul(x, 2))],
+    narrow=True,
+)
+
+
+def square(x: Any) -> Any:
+    """`x * x`; integers wrap around.
+
+    Takes and gives any number dtype.  Raises TypeError for bool.
+
+    >>> lax.square(jnp.array([1.5, -2.0]))
+    Array([2.25, 4.  ], dtype=float32)
+    """
+    return square_p(x)
+
+
+def _by_squares(x: Any, n: int) -> Any:
+    """`x ** n` for n >= 1, by repeated squares."""
+    result = None
+    while n:
+        if n & 1:
+            result = x if result is None else result * x
+        n >>= 1
+        x = x * x if n else x
+    return result
+
+
+def _write_integer_pow(x: Term, *, y: int) -> Term:
+    kind = dtypes.kind(x.dtype)
+    if y < 0 and kind == "complex":
+        return x.full(1.0) / _by_squares(x, -y)
+    if x.dtype == FLOAT32 and not -1 <= y <= 4:
+        return _write_integer_pow(x.to(FLOAT64), y=y).to(FLOAT32)  # nothing is lost, or flushed
+    return _by_squares(1.0 / x if y < 0 else x, builtins.abs(y))
+
+
+def _numpy_integer_pow(x: Any, *, y: int) -> Any:
+    if x.dtype.kind in "fc":
+        return np.power(x, y)
+    return _by_squares(x, y)
+
+
+class IntegerPow(Elementwise):
+    """f32[3] -- y=2 --> f32[3].  `y` is not 0; only inexact numbers have negative powers."""
+
+    def infer(self, x: ShapedArray, *, y: int) -> ShapedArray:
+        if y < 0 and x.dtype not in dtypes.DOMAINS["inexact"]:
+            raise ValueError(
+                f"integers have no negative powers; got {x} to the power {y}. "
+                "Convert first: lax.convert_element_type(x, 'float32')."
+            )
+        return super().infer(x)
+
+
+integer_pow_p = IntegerPow(
+    "integer_pow",
+    formula=_write_integer_pow,
+    numpy=_numpy_integer_pow,
+    jvp=[lambda t, out, x, y: mul(t, mul(integer_pow(x, y - 1), y))],
+)
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """`x ** y` for a Python integer `y`, by repeated products.
+
+    Takes and gives any number dtype; integers wrap around.  Raises TypeError for bool, ValueError
+    for integers and a negative `y`.
+
+    >>> lax.integer_pow(jnp.array([1.5, -2.0]), 3)
+    Array([ 3.375, -8.   ], dtype=float32)
+    """
+    x, y = as_array(x), int(y)
+    if y == 1:
+        return x
+    if y == 0:
+        return linear.full(x.aval.shape, 1, x.aval.dtype)
+    return integer_pow_p(x, y=y)
+
+
+def reciprocal(x: Any) -> Any:
+    """`1 / x`.
+
+    Takes and gives floats or complex numbers.  Raises ValueError for integers.
+
+    >>> lax.reciprocal(jnp.array([2.0, -4.0]))
+    Array([ 0.5 , -0.25], dtype=float32)
+    """
+    return integer_pow(x, -1)
+
+
+sqrt_p = Elementwise(
+    "sqrt",
+    hlo="sqrt",
+    formula={"complex": complex_programs.sqrt},
+    numpy=np.sqrt,
+    jvp=[lambda t, out, x: div(mul(t, 0.5), out)],
+    domain="inexact",
+)
+
+
+def sqrt(x: Any) -> Any:
+    """The square root; of a negative float it is NaN.
+
+    Takes and gives floats or complex numbers; the branch cut lies along the negative reals.
+    Raises TypeError for other dtypes.
+
+    >>> lax.sqrt(jnp.array([4.0, 2.25]))
+    Array([2. , 1.5], dtype=float32)
+    """
+    return sqrt_p(x)
+
+
+rsqrt_p = Elementwise(
+    "rsqrt",
+    hlo="rsqrt",
+    formula={"complex": complex_programs.rsqrt},
+    numpy=lambda x: 1 / np.sqrt(x),
+    jvp=[lambda t, out, x: mul(t, mul(-0.5, div(out, x)))],
+    domain="inexact",
+)
+
+
+def rsqrt(x: Any) -> Any:
+    """`1 / sqrt(x)`.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.rsqrt(jnp.array([4.0, 0.25]))
+    Array([0.5, 2. ], dtype=float32)
+    """
+    return rsqrt_p(x)
+
+
+cbrt_p = Elementwise(
+    "cbrt",
+    formula=programs.cbrt,
+    numpy=np.cbrt,
+    jvp=[lambda t, out, x: mul(t, div(1 / 3, square(out)))],
+    domain="float",
+)
+
+
+def cbrt(x: Any) -> Any:
+    """The cube root, with the sign of `x`.
+
+    Takes and gives floats.  Raises TypeError for other dtypes.
+
+    >>> lax.cbrt(jnp.array([27.0, -8.0]))
+    Array([ 3., -2.], dtype=float32)
+    """
+    return cbrt_p(x)
+
+
+# ---- exponentials and logarithms ---------------------------------------------------------------
+exp_p = Elementwise(
+    "exp",
+    hlo="exponential",
+    formula={"complex": complex_programs.exp},
+    numpy=np.exp,
+    jvp=[lambda t, out, x: mul(t, out)],
+    domain="inexact",
+)
+
+
+def exp(x: Any) -> Any:
+    """The exponential, e to the power `x`.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.exp(jnp.array([0.0, 1.0]))
+    Array([1.       , 2.7182817], dtype=float32)
+    """
+    return exp_p(x)
+
+
+exp2_p = Elementwise(
+    "exp2",
+    formula={"float": programs.exp2, "complex": complex_programs.exp2},
+    numpy=np.exp2,
+    jvp=[lambda t, out, x: mul(t, mul(out, math.log(2)))],
+    domain="inexact",
+)
+
+
+def exp2(x: Any) -> Any:
+    """2 to the power `x`.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.exp2(jnp.array([0.0, 10.0, 0.5]))
+    Array([1.0000000e+00, 1.0240000e+03, 1.4142135e+00], dtype=float32)
+    """
+    return exp2_p(x)
+
+
+expm1_p = Elementwise(
+    "expm1",
+    formula={"float": programs.expm1, "complex": complex_programs.expm1},
+    numpy=np.expm1,
+    jvp=[lambda t, out, x: mul(t, add(out, 1))],
+    domain="inexact",
+)
+
+
+def expm1(x: Any) -> Any:
+    """`exp(x) - 1`, accurate near zero.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.expm1(jnp.array([0.0, 1e-10]))
+    Array([0.e+00, 1.e-10], dtype=float32)
+    """
+    return expm1_p(x)
+
+
+log_p = Elementwise(
+    "log",
+    hlo="log",
+    formula={"complex": complex_programs.log},
+    numpy=np.log,
+    jvp=[lambda t, out, x: div(t, x)],
+    domain="inexact",
+)
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm; of a negative float it is NaN, of 0 it is -inf.
+
+    Takes and gives floats or complex numbers; the branch cut lies along the negative reals.
+    Raises TypeError for other dtypes.
+
+    >>> lax.log(jnp.array([1.0, 10.0]))
+    Array([0.       , 2.3025851], dtype=float32)
+    """
+    return log_p(x)
+
+
+log2_p = Elementwise(
+    "log2",
+    formula={"float": programs.log2, "complex": complex_programs.log2},
+    numpy=np.log2,
+    jvp=[lambda t, out, x: div(t, mul(x, math.log(2)))],
+    domain="inexact",
+)
+
+
+def log2(x: Any) -> Any:
+    """The logarithm to base 2.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.log2(jnp.array([1.0, 1024.0]))
+    Array([ 0., 10.], dtype=float32)
+    """
+    return log2_p(x)
+
+
+log10_p = Elementwise(
+    "log10",
+    formula={"float": programs.log10, "complex": complex_programs.log10},
+    numpy=np.log10,
+    jvp=[lambda t, out, x: div(t, mul(x, math.log(10)))],
+    domain="inexact",
+)
+
+
+def log10(x: Any) -> Any:
+    """The logarithm to base 10.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> hloom.ops.unary.log10(jnp.array([1.0, 1000.0]))
+    Array([0., 3.], dtype=float32)
+    """
+    return log10_p(x)
+
+
+log1p_p = Elementwise(
+    "log1p",
+    formula={"float": programs.log1p, "complex": complex_programs.log1p},
+    numpy=np.log1p,
+    jvp=[lambda t, out, x: div(t, add(x, 1))],
+    domain="inexact",
+)
+
+
+def log1p(x: Any) -> Any:
+    """`log(1 + x)`, accurate near zero.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.log1p(jnp.array([0.0, 1e-10]))
+    Array([0.e+00, 1.e-10], dtype=float32)
+    """
+    return log1p_p(x)
+
+
+def _numpy_logistic(x: Any) -> Any:
+    if x.dtype.kind != "c":
+        return 1 / (1 + np.exp(-x))
+    e = np.exp(np.where(x.real < 0, x, -x))
+    return np.where(x.real < 0, e, 1) / (1 + e)
+
+
+logistic_p = Elementwise(
+    "logistic",
+    formula={
+        "float": lambda x: x.apply("logistic"),  # a formula, since f16 must be computed in f32
+        "complex": complex_programs.logistic,
+    },
+    numpy=_numpy_logistic,
+    jvp=[lambda t, out, x: mul(t, mul(out, sub(1, out)))],
+    domain="inexact",
+)
+
+
+def logistic(x: Any) -> Any:
+    """The sigmoid, `1 / (1 + exp(-x))`.
+
+    Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+
+    >>> lax.logistic(jnp.array([0.0, 100.0]))
+    Array([0.5, 1. ], dtype=float32)
+    """
+    return logistic_p(x)
