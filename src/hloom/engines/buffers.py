@@ -123,9 +123,7 @@ def _get_copy(buffer: Buffer, aval: ShapedArray) -> NDArray:
     private.block_until_ready()
     bits = dtypes.bits(aval.dtype)
     size = (aval.size * bits + 7) // 8
-    if not size:
-        return np.empty(aval.shape, aval.dtype)
-    stored = np.asarray(_Memory(private, size))
+    stored = np.asarray(_Memory(private, size)) if size else np.empty(0, np.uint8)
     if bits < 8:
         stored = _unpack(stored, bits, aval)
     value: NDArray = stored.view(aval.dtype).reshape(aval.shape)
@@ -136,11 +134,8 @@ def _get_copy(buffer: Buffer, aval: ShapedArray) -> NDArray:
 def _unpack(stored: NDArray, bits: int, aval: ShapedArray) -> NDArray:
     """A byte for each element of what the device packs into bytes, lowest bits first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    fields = ((stored[:, None] >> shifts) & (2**bits - 1)).reshape(-1)[: aval.size]
-    if dtypes.kind(aval.dtype) == "signed":
-        sign = 1 << (bits - 1)
-        fields = ((fields.astype(np.int8) ^ sign) - sign).view(np.uint8)
-    return fields
+    fields: NDArray = (stored[:, None] >> shifts) & (2**bits - 1)
+    return fields.reshape(-1)[: aval.size]
 
 
 class BufferEngine(Engine):

@@ -10,7 +10,7 @@ from typing import Any
 from hloom.errors import DeletedArrayError, DeviceMemoryError, EngineError
 
 _ALLOCATING = re.compile(r"allocating (\d+) bytes")
-_POSITION = re.compile(r"-:(\d+):\d+: error: (.*)")
+_POSITION = re.compile(r'"?-"?:(\d+):\d+: (?:error: )?(.*)')
 _OPERATION = re.compile(r"'((?:stablehlo|chlo|func|sdy|mhlo)\.\w+)'")
 
 

@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hloom import errors
+from hloom.core.jaxpr import Equation, Jaxpr, Var
+from hloom.engines import buffers, jaxlib_compat, memory
+from hloom.engines.xla import (
+    GuardedRun,
+    XlaEngine,
+    check_sizes,
+    cost_analysis,
+    loaded_of,
+    memory_analysis,
+    optimized_text,
+)
+from tests.engines.programs import (
+    aval,
+    count_down,
+    double,
+    filled,
+    main,
+    multiply_add,
+    python,
+    run,
+    tensor,
+)
+
+# ---- compiling and running ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tier", ["default", "fast", "exact"])
+def test_each_tier_gives_the_right_answer(xla: XlaEngine, tier: str) -> None:
+    for size in (3, 100_000):
+        x = np.arange(size, dtype="f4")
+        program = xla.compile_text(double(size), [aval(x.shape)], [aval(x.shape)], tier=tier)
+        np.testing.assert_array_equal(run(xla, program, x)[0], x + x)
+
+
+def test_an_unknown_tier_is_an_error(xla: XlaEngine) -> None:
+    with pytest.raises(ValueError, match="default, fast, exact"):
+        xla.compile_text(double(3), [aval((3,))], [aval((3,))], tier="turbo")
+
+
+def test_exact_rounds_each_operation_as_numpy_does(xla: XlaEngine) -> None:
+    x, y, z = np.random.default_rng(0).standard_normal((3, 600), dtype="f4")
+    kinds = [aval((600,))] * 3
+    program = xla.compile_text(multiply_add(600), kinds, kinds[:1], tier="exact")
+    np.testing.assert_array_equal(run(xla, program, x, y, z)[0], x * y + z)
+
+
+@pytest.mark.parametrize("tier", ["default", "fast", "exact"])
+def test_no_pass_rewrites_a_division_into_a_product(xla: XlaEngine, tier: str) -> None:
+    t = tensor(512)
+    text = main(
+        f"(%x: {t}) -> {t}",
+        f"%c = stablehlo.constant dense<3.0> : {t}",
+        f"%0 = stablehlo.divide %x, %c : {t}",
+        f"return %0 : {t}",
+    )
+    x = np.linspace(0.1, 9, 512, dtype="f4")
+    program = xla.compile_text(text, [aval((512,))], [aval((512,))], tier=tier)
+    np.testing.assert_array_equal(run(xla, program, x)[0], x / np.float32(3))
+
+
+@pytest.mark.parametrize("tier", ["default", "fast", "exact"])
+def test_a_maximum_over_many_elements_keeps_its_nan(xla: XlaEngine, tier: str) -> None:
+    text = main(
+        f"(%x: {tensor(5000)}) -> tensor<f32>",
+        "%i = stablehlo.constant dense<0xFF800000> : tensor<f32>",
+        "%0 = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [0]"
+        f" : ({tensor(5000)}, tensor<f32>) -> tensor<f32>",
+        "return %0 : tensor<f32>",
+    )
+    x = np.ones(5000, "f4")
+    x[4321] = np.nan
+    program = xla.compile_text(text, [aval((5000,))], [aval(())], tier=tier)
+    assert np.isnan(run(xla, program, x)[0])
+
+
+def test_a_program_may_have_no_results_or_several(xla: XlaEngine) -> None:
+    t = tensor(3)
+    none = xla.compile_text(main(f"(%x: {t})", "return"), [aval((3,))], [])
+    assert run(xla, none, np.zeros(3, "f4")) == []
+    text = main(f"(%x: {t}) -> ({t}, {t})", f"return %x, %x : {t}, {t}")
+    two = xla.compile_text(text, [aval((3,))], [aval((3,))] * 2)
+    x = np.arange(3, dtype="f4")
+    np.testing.assert_array_equal(run(xla, two, x), [x, x])
+
+
+def test_a_run_can_be_waited_for_by_its_token(xla: XlaEngine) -> None:
+    for size in (3, 1 << 19):  # jaxlib's own execute, and ours for much memory
+        kind = aval((size,))
+        program = xla.compile_text(double(size), [kind], [kind])
+        results = program.execute([buffers.put(np.ones(size, "f4"), kind)], True)
+        results.consume_token().block_until_ready()
+        (buffer,) = results.consume_with_handlers(program.handlers)
+        assert buffer.is_ready()
+
+
+def test_a_donated_operand_is_gone(xla: XlaEngine) -> None:
+    t, kind = tensor(3), aval((3,))
+    text = main(
+        f"(%x: {t} {{tf.aliasing_output = 0 : i32}}) -> {t}",
+        f"%0 = stablehlo.add %x, %x : {t}",
+        f"return %0 : {t}",
+    )
+    program = xla.compile_text(text, [kind], [kind])
+    buffer = buffers.put(np.ones(3, "f4"), kind)
+    program.execute([buffer]).consume_with_handlers(program.handlers)
+    with pytest.raises(errors.DeletedArrayError):
+        buffers.get(buffer, kind)
+    with pytest.raises(jaxlib_compat.RuntimeFault) as caught:
+        program.execute([buffer])
+    assert isinstance(xla.explain(caught.value, kind), errors.DeletedArrayError)
+
+
+def test_threads_may_compile_and_run_at_once(xla: XlaEngine) -> None:
+    def work(size: int) -> bool:
+        x = np.arange(size, dtype="f4")
+        program = xla.compile_text(double(size), [aval(x.shape)], [aval(x.shape)], tier="fast")
+        return all((run(xla, program, x)[0] == 2 * x).all() for _ in range(50))
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(work, [5, 6, 7, 5, 6, 7, 5, 6, 7]))
+
+
+def test_what_was_compiled_can_be_looked_at(xla: XlaEngine) -> None:
+    for size in (4, 1 << 19):
+        program = xla.compile_text(double(size), [aval((size,))], [aval((size,))])
+        assert loaded_of(program).execute_sharded
+        assert optimized_text(program).startswith("HloModule")
+        assert cost_analysis(program)["flops"] == size
+        assert memory_analysis(program).output_size_in_bytes == 4 * size
+
+
+def test_a_refused_program_names_operation_and_line_and_is_saved(xla: XlaEngine) -> None:
+    text = main(
+        f"(%x: {tensor(3)}) -> {tensor(3)}",
+        f'%0 = "stablehlo.add"(%x, %x) : ({tensor(3)}, {tensor(3)}) -> {tensor(4)}',
+        f"return %0 : {tensor(4)}",
+    )
+    with pytest.raises(errors.EngineError) as caught:
+        xla.compile_text(text, [aval((3,))], [aval((4,))], name="my add")
+    said = str(caught.value)
+    assert "stablehlo.add of program 'my add' was refused" in said
+    assert "%0 =" in said and "a fault of hloom" in said
+    assert len(said) < 1000
+    saved = Path(said.split("module, ")[1].split()[0])
+    assert saved.read_text() == text
+    saved.unlink()
+
+
+# ---- tiers -------------------------------------------------------------------------------------
+
+
+class Recorder(XlaEngine):
+    """Notes how each program is compiled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.settings: list[str] = []
+
+    def load(self, text: str, setting: str, name: str, waits: bool = False) -> object:
+        self.settings.append(setting)
+        return super().load(text, setting, name, waits)
+
+
+def kinds(size: int, dtype: str = "float32") -> tuple[list, list]:
+    return [aval((size,), dtype)], [aval((size,), dtype)]
+
+
+def test_a_fast_program_is_compiled_by_its_size(folder: Path) -> None:
+    engine = Recorder()
+    engine.compile_text(double(10), *kinds(10), tier="fast")
+    engine.compile_text(double(5000), *kinds(5000), tier="fast")
+    engine.compile_text(count_down(10), *kinds(10, "int32"), tier="fast")  # a loop
+    engine.compile_text(double(10), *kinds(10))
+    assert engine.settings == ["small", "medium", "medium", "default"]
+
+
+def test_a_large_fast_program_is_compiled_again_for_speed(folder: Path) -> None:
+    size = 1 << 18
+    x = np.arange(size, dtype="f4")
+    engine, upgraded, came = Recorder(), [], threading.Event()
+
+    def swap(program: object) -> None:
+        upgraded.append((program, threading.current_thread().name))
+        came.set()
+
+    first = engine.compile_text(double(size), *kinds(size), tier="fast", on_upgrade=swap)
+    np.testing.assert_array_equal(run(engine, first, x)[0], x + x)
+    assert came.wait(20)
+    ((second, thread),) = upgraded
+    assert thread == "hloom"
+    np.testing.assert_array_equal(run(engine, second, x)[0], x + x)
+    assert sorted(engine.settings) == ["default", "medium"]
+
+    # Another process finds the fast program on disk, and has nothing to upgrade.
+    other = Recorder()
+    other.compile_text(double(size), *kinds(size), tier="fast", on_upgrade=pytest.fail)
+    assert other.settings == []
+
+
+def test_small_programs_are_not_upgraded(folder: Path) -> None:
+    engine = Recorder()
+    engine.compile_text(double(10), *kinds(10), tier="fast", on_upgrade=pytest.fail)
+    engine.worker.end()
+    assert engine.settings == ["small"]
+
+
+def test_a_process_may_end_while_programs_are_compiled_in_the_background() -> None:
+    python(
+        """
+import numpy as np
+from hloom.core.aval import ShapedArray
+from hloom.engines import ENGINES
+from hloom.engines import background
+background.QUIET = 0.0
+engine = ENGINES["xla"]
+for size in range(1 << 18, (1 << 18) + 5):
+    kinds = [ShapedArray((size,), np.dtype("float32"))]
+    t = f"tensor<{size}xf32>"
+    text = f"func.func @main(%x: {t}) -> {t} {{ %0 = stablehlo.tanh %x : {t}\\n return %0 : {t} }}"
+    engine.compile_text(text, kinds, kinds, tier="fast", on_upgrade=lambda program: None)
+""",
+        HLOOM_CACHE="0",
+    )
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def test_results_beyond_memory_are_refused_and_the_process_goes_on(xla: XlaEngine) -> None:
+    size = 1 << 44
+    program = xla.compile_text(filled(str(size)), [], [aval((size,))], name="ones")
+    assert isinstance(program.execute, GuardedRun)
+    with pytest.raises(MemoryError, match="program 'ones'") as caught:
+        program.execute([])
+    assert isinstance(caught.value, errors.DeviceMemoryError)
+    small = xla.compile_text(filled("3"), [], [aval((3,))])
+    assert run(xla, small)[0].tolist() == [1, 1, 1]
+
+
+def test_what_xla_says_of_memory_is_understood(
+    xla: XlaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "available", lambda: None)
+    size = 1 << 44
+    program = xla.compile_text(filled(str(size)), [], [aval((size,))], name="ones")
+    with pytest.raises(errors.DeviceMemoryError, match="RESOURCE_EXHAUSTED"):
+        program.execute([])
+
+
+def test_a_program_is_not_started_on_memory_that_is_not_free(
+    xla: XlaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 1 << 25
+    program = xla.compile_text(filled(str(size)), [], [aval((size,))], name="ones")
+    monkeypatch.setattr(memory, "available", lambda: 1 << 26)
+    with pytest.raises(errors.DeviceMemoryError, match="134,217,728 bytes; 67,108,864 are free"):
+        program.execute([])
+
+
+@pytest.mark.parametrize("shape", [(1 << 61,), (1 << 40, 1 << 40), (1 << 40, 0, 1 << 40)])
+def test_a_type_beyond_all_memory_is_refused_before_xla_sees_it(shape: tuple[int, ...]) -> None:
+    var = Var(aval(shape))
+    inner = Jaxpr([], [Equation(None, [], [var], {})], [])
+    outer = Jaxpr([], [Equation(None, [], [], {"body": inner})], [])
+    for jaxpr in [inner, outer, Jaxpr([var], [], [])]:
+        with pytest.raises(errors.DeviceMemoryError, match="cannot hold f32"):
+            check_sizes(jaxpr)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 1 << 30), (1 << 40,)])
+def test_types_that_xla_can_count_pass(shape: tuple[int, ...]) -> None:
+    check_sizes(Jaxpr([Var(aval(shape))], [], []))
+
+
+# ---- the process -------------------------------------------------------------------------------
+
+
+def test_loading_engines_starts_nothing() -> None:
+    python(
+        """
+import sys, threading
+import hloom.engines
+assert "hloom.engines.jaxlib_compat" not in sys.modules
+hloom.engines.ENGINES["xla"]
+from hloom.engines import jaxlib_compat
+assert jaxlib_compat.started is None
+assert threading.active_count() == 1
+"""
+    )
+
+
+def test_threads_start_one_client_and_one_engine() -> None:
+    python(
+        """
+import threading
+from hloom.engines import ENGINES
+seen = []
+def start():
+    engine = ENGINES["xla"]
+    seen.append((id(engine), id(engine.devices()[0])))
+threads = [threading.Thread(target=start) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert len(seen) == 8 and len(set(seen)) == 1, seen
+"""
+    )
+
+
+def test_nothing_here_tries_to_import_jax() -> None:
+    python(
+        """
+import sys
+class Guard:
+    def find_spec(name, path=None, target=None):
+        assert name.split(".")[0] != "jax"
+sys.meta_path.insert(0, Guard)
+import ml_dtypes, numpy as np
+from hloom.core.aval import ShapedArray
+from hloom.engines import ENGINES
+xla = ENGINES["xla"]
+t = "tensor<3xf32>"
+text = f"func.func @main(%x: {t}) -> {t} {{ return %x : {t} }}"
+for dtype in ["float32", ml_dtypes.bfloat16, ml_dtypes.int4]:
+    kind = ShapedArray((3,), np.dtype(dtype))
+    buffer = xla.put(np.ones(3, dtype), kind)
+    assert xla.get(buffer, kind).sum() == 3
+    if dtype == "float32":
+        for _ in range(2):
+            program = xla.compile_text(text, [kind], [kind])
+            results = program.execute([buffer]).consume_with_handlers(program.handlers)
+        xla.wait(results[0])
+        memoryview(results[0])
+    xla.delete(buffer)
+assert "jax" not in sys.modules
+"""
+    )
+
+
+def test_tracebacks_are_off_unless_wanted() -> None:
+    python(
+        """
+import sys, types
+from jaxlib import _jax
+from hloom.engines import ENGINES, jaxlib_compat
+assert _jax.tracebacks_enabled()
+ENGINES["xla"]
+assert not _jax.tracebacks_enabled()
+jaxlib_compat.configure_tracebacks("on")
+assert _jax.tracebacks_enabled()
+jaxlib_compat.configure_tracebacks("off")
+jaxlib_compat.configure_tracebacks("auto")
+assert not _jax.tracebacks_enabled()
+sys.modules["jax"] = types.ModuleType("jax")
+jaxlib_compat.configure_tracebacks("auto")
+assert _jax.tracebacks_enabled()
+_jax.set_tracebacks_enabled(False)  # by jax's user
+jaxlib_compat.configure_tracebacks("auto")
+assert not _jax.tracebacks_enabled()
+"""
+    )
