@@ -1,0 +1,566 @@
+"""Reading by index: `x[i]`, for every index NumPy takes.
+
+An index is parsed into a *layout*, which is static and selects the program, and *operands*, which
+are arrays.  Eagerly, integers and the starts of slices are operands too: a loop over `x[i]` compiles
+once.  Under a trace they are static and become `slice`; only traced integers become
+`dynamic_slice`, only index arrays become `gather`.
+
+`x[index]` is always three steps: slices and integers (`basic`), then index arrays (`gather`), then
+the axes are put where NumPy puts them.  Updates (`hloom.numpy.updates`) go the same way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hloom import dtypes, errors
+from hloom.config import current
+from hloom.core.array import Array, from_buffer
+from hloom.core.aval import ShapedArray
+from hloom.core.executable import ENGINES
+from hloom.core.operands import from_numpy
+from hloom.core.tables import Tables
+from hloom.core.trace import Tracer
+from hloom.numpy import eager, promotion
+from hloom.ops.arithmetic import add
+from hloom.ops.compare import lt, select_n
+from hloom.ops.convert import convert_element_type
+from hloom.ops.dynamic_slicing import dynamic_slice
+from hloom.ops.gather import GatherDimensionNumbers, gather
+from hloom.ops.linear import constant, transpose
+from hloom.ops.shape import reshape, rev
+from hloom.ops.slicing import concatenate
+from hloom.ops.slicing import slice as lax_slice
+
+get = current.get
+INT32 = np.dtype("int32")
+INT64 = np.dtype("int64")
+
+_KINDS = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+    "indices"
+)
+
+
+class Layout(NamedTuple):
+    """The static part of an index.
+
+    `entries`, one for each item of the index, in order:
+
+    - `("new",)`: a new axis;
+    - `("int", i)`: position i of the axis, or None: the next operand;
+    - `("span", start, size, step)`: a slice; start None: the next operand (step is then 1);
+    - `("array",)`: the next operand, an integer array.
+
+    `mode` is what happens to traced positions out of bounds; `checked`: there are none.
+    """
+
+    entries: tuple[tuple[Any, ...], ...]
+    mode: str
+    checked: bool
+
+
+# ---- parsing ------------------------------------------------------------------------------------
+def parse(
+    shape: tuple[int, ...], index: Any, *, positions_are_operands: bool, mode: str = "clip"
+) -> tuple[Layout, list[Any]]:
+    """The layout of an index into an array of this shape, and its operands, in order.
+
+    Raises IndexError with NumPy's words for what is out of range, TypeError or IndexError for what is
+    not an index.
+    """
+    items = _expand(shape, index if isinstance(index, tuple) else (index,))
+    entries: list[tuple[Any, ...]] = []
+    operands: list[Any] = []
+    checked, axis = True, 0
+    for item in items:
+        if item is None:
+            entries.append(("new",))
+            continue
+        size = shape[axis]
+        if isinstance(item, slice):
+            start, count, step = _span(item, size)
+            if positions_are_operands and step == 1 and count != size:
+                entries.append(("span", None, count, 1))
+                operands.append(_position(start, size))
+            else:
+                entries.append(("span", start, count, step))
+        elif isinstance(item, int):
+            where = _wrapped(item, axis, size)
+            if positions_are_operands:
+                entries.append(("int", None))
+                operands.append(_position(where, size))
+            else:
+                entries.append(("int", where))
+        else:
+            checked = _check_bounds(item, axis, size) and checked
+            scalar = not item.aval.shape and mode == "clip"
+            entries.append(("int", None) if scalar else ("array",))
+            operands.append(item)
+        axis += 1
+    return Layout(tuple(entries), mode, checked), operands
+
+
+def _expand(shape: tuple[int, ...], items: tuple[Any, ...]) -> list[Any]:
+    """The items with the ellipsis written out and masks as integer arrays; one item for each axis."""
+    items = tuple([_item(item) for item in items])
+    used = sum([0 if x is None or x is Ellipsis else x.aval.ndim if _is_mask(x) else 1 for x in items])
+    if used > len(shape):
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
+        )
+    if sum([x is Ellipsis for x in items]) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    expanded: list[Any] = []
+    axis = 0
+    rest = [slice(None)] * (len(shape) - used)
+    for x in items:
+        if x is Ellipsis:
+            expanded += rest
+            axis += len(rest)
+            rest = []
+        elif _is_mask(x):
+            expanded += _positions_of_mask(x, shape, axis)
+            axis += x.aval.ndim
+        else:
+            expanded.append(x)
+            axis += x is not None
+    return expanded + rest
+
+
+def _item(x: Any) -> Any:
+    """One item of an index: None, Ellipsis, a slice, an int, or an Array of integers or bools."""
+    if x is None or x is Ellipsis or isinstance(x, slice):
+        return x
+    if isinstance(x, (bool, np.bool_)):
+        return from_numpy(np.asarray(x), True)
+    if isinstance(x, (int, np.integer)):
+        return int(x)
+    if isinstance(x, (list, tuple)):
+        if not x:
+            return from_numpy(np.zeros(0, np.int32), True)
+        x = promotion.sequence("index", x)
+    elif isinstance(x, np.ndarray):
+        if x.dtype.kind not in "biu":
+            raise IndexError(f"arrays used as indices must be of integer (or boolean) type; got {x.dtype}")
+        if x.ndim == 0 and x.dtype.kind != "b":
+            return int(x)
+        x = from_numpy(x.astype(np.int64) if x.dtype.kind == "u" and x.dtype.itemsize < 8 else x, True)
+    elif not isinstance(x, Array):
+        if hasattr(x, "__index__"):
+            return int(x.__index__())
+        raise IndexError(f"{_KINDS}; got {type(x).__name__} {x!r:.60}")
+    kind = dtypes.kind(x.aval.dtype)
+    if kind not in ("bool", "signed", "unsigned"):
+        raise IndexError(
+            f"arrays used as indices must be of integer (or boolean) type; got {x.aval}. Convert it: i.astype(int)."
+        )
+    if kind != "bool" and not x.aval.shape and not isinstance(x, Tracer) and get().key is not None:
+        return int(x)
+    return x
+
+
+def _is_mask(x: Any) -> bool:
+    return isinstance(x, Array) and x.aval.dtype == np.bool_
+
+
+def _positions_of_mask(mask: Array, shape: tuple[int, ...], axis: int) -> list[Any]:
+    """A boolean mask as integer arrays, one for each of its axes."""
+    check_mask(mask.aval, shape, axis)
+    concrete = mask.concrete()
+    if concrete is None:
+        raise errors.NonConcreteBooleanIndexError.of(mask.traced())  # type: ignore[attr-defined]
+    value = np.asarray(concrete)
+    wide = [np.int32 if n < 2**31 else np.int64 for n in value.shape]
+    return [from_numpy(i.astype(dtype), True) for i, dtype in zip(value.nonzero(), wide)]
+
+
+def scalar_masks(shape: tuple[int, ...], index: Any) -> tuple[tuple[int, ...], Any]:
+    """The shape and index without 0-d masks: True selects all of a new axis of size 1, False none."""
+    items = index if isinstance(index, tuple) else (index,)
+    if not any(isinstance(x, (bool, np.bool_)) or _is_scalar_mask(x) for x in items):
+        return shape, index
+    used = [_axes_of(x) for x in items]
+    made: list[Any] = []
+    sizes, axis = list(shape), 0
+    for x, n in zip(items, used):
+        if isinstance(x, (bool, np.bool_)) or _is_scalar_mask(x):
+            sizes.insert(axis, 1)
+            made.append(np.zeros(int(bool(x)), np.int32))
+            n = 1
+        else:
+            made.append(x)
+        axis += len(shape) - sum(used) if x is Ellipsis else n
+    return tuple(sizes), tuple(made)
+
+
+def _is_scalar_mask(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, Array)) and x.dtype == np.bool_ and not x.shape
+
+
+def _axes_of(x: Any) -> int:
+    """How many axes an item of an index takes; the ellipsis counts as none."""
+    if x is None or x is Ellipsis or isinstance(x, (bool, np.bool_)):
+        return 0
+    is_mask = isinstance(x, (np.ndarray, Array)) and x.dtype == np.bool_
+    return x.ndim if is_mask else 1
+
+
+def check_mask(mask: ShapedArray, shape: tuple[int, ...], axis: int) -> None:
+    """Raise IndexError unless the mask's shape is that of the axes it stands for."""
+    for i, size in enumerate(mask.shape):
+        if shape[axis + i] != size:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis + i}; size of axis is {shape[axis + i]} "
+                f"but size of corresponding boolean axis is {size}"
+            )
+
+
+def _span(item: slice, size: int) -> tuple[int, int, int]:
+    """Start, count and step of a slice within an axis of this size."""
+    for bound in (item.start, item.stop, item.step):
+        if isinstance(bound, Tracer) and bound.concrete() is None:
+            raise errors.ConcretizationTypeError.parameter(
+                "x[start:stop]: use lax.dynamic_slice_in_dim(x, start, size), whose start may be traced; indexing",
+                "slice bound", bound.traced(),
+            )  # fmt: skip
+    try:
+        start, stop, step = item.indices(size)
+    except TypeError:
+        raise TypeError(f"slice indices must be integers or None or have an __index__ method; got {item}") from None
+    return start, len(range(start, stop, step)), step
+
+
+def _wrapped(i: int, axis: int, size: int) -> int:
+    """A position counted from the start; raises IndexError where there is none."""
+    if not -size <= i < size:
+        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {size}")
+    return i % size
+
+
+def _check_bounds(index: Array, axis: int, size: int) -> bool:
+    """Raise IndexError for known positions out of bounds; whether they are known."""
+    concrete = index.concrete()
+    if concrete is None:
+        return False
+    value = concrete._value()
+    if value.size:
+        low, high = int(value.min()), int(value.max())
+        if low < -size or high >= size:
+            raise IndexError(f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}")
+    return True
+
+
+def _position(value: int, size: int) -> Any:
+    """A position as an operand: an int32, or an int64 into a huge axis."""
+    return from_numpy(np.asarray(value, np.int32 if size < 2**31 else np.int64), True)
+
+
+# ---- reading ------------------------------------------------------------------------------------
+class Basic(NamedTuple):
+    """What the slices and integers of an index do to an axis of the operand."""
+
+    start: Any  # an int, or a traced 0-d integer
+    size: int
+    step: int
+    keep: bool  # an integer drops its axis
+
+
+def steps(shape: tuple[int, ...], layout: Layout, operands: Sequence[Any]) -> tuple[list[Basic], list[tuple[str, Any]]]:
+    """What is done to each axis first, and then the result's items in order.
+
+    An item is ("new", None), ("axis", axis), ("int", axis), or ("array", (axis, operand)).
+    """
+    given = iter(operands)
+    basics: list[Basic] = []
+    items: list[tuple[str, Any]] = []
+    for entry in layout.entries:
+        axis = len(basics)
+        match entry:
+            case ("new",):
+                items.append(("new", None))
+                continue
+            case ("int", position):
+                traced = next(given) if position is None else position
+                basics.append(Basic(traced, 1, 1, False))
+                items.append(("int", axis))
+            case ("span", start, size, step):
+                basics.append(Basic(next(given) if start is None else start, size, step, True))
+                items.append(("axis", axis))
+            case _:
+                basics.append(Basic(0, shape[axis], 1, True))
+                items.append(("array", (axis, next(given))))
+    return basics, items
+
+
+def read(x: Any, layout: Layout, operands: Sequence[Any], fill_value: Any = None) -> Any:
+    """`x[index]`, as a program in lax."""
+    basics, items = steps(x.aval.shape, layout, operands)
+    x = read_basic(x, basics, layout.checked)
+    arrays = [what for kind, what in items if kind == "array"]
+    if not arrays:
+        shape = [1 if kind == "new" else x.aval.shape[axis] for kind, axis in items if kind != "int"]
+        return reshape(x, shape)
+    kept = [axis for axis, basic in enumerate(basics) if basic.keep]
+    x = reshape(x, [x.aval.shape[axis] for axis in kept])
+    place = {axis: i for i, axis in enumerate(kept)}
+    axes = [place[axis] for axis, _ in arrays]
+    indices = broadcast_indices([i for _, i in arrays])
+    found = gather_arrays(x, axes, indices, layout, fill_value)
+    return arrange(found, items, indices[0].aval.shape)
+
+
+def read_basic(x: Any, basics: Sequence[Basic], checked: bool) -> Any:
+    """Every axis cut to its slice; axes of integers have size 1."""
+    cut, rest = cut_traced(x, basics, checked)
+    return cut_static(cut, rest)
+
+
+def cut_traced(x: Any, basics: Sequence[Basic], checked: bool) -> tuple[Any, list[Basic]]:
+    """The axes with a traced start cut; what is left to do, all static."""
+    if not any(isinstance(b.start, Array) for b in basics):
+        return x, list(basics)
+    cut = dynamic_slice(x, starts_of(x, basics, checked), [b.size if b.step == 1 else n for b, n in zip(basics, x.aval.shape)])
+    return cut, [Basic(0, b.size, 1, b.keep) if b.step == 1 else b for b in basics]
+
+
+def starts_of(x: Any, basics: Sequence[Basic], checked: bool) -> list[Any]:
+    """The start of each axis with step 1; the others stay whole."""
+    return [wrap_traced(b.start, n, checked) if b.step == 1 else 0 for b, n in zip(basics, x.aval.shape)]
+
+
+def bounds_of(basics: Sequence[Basic]) -> tuple[list[int], list[int], list[int]]:
+    """Lowest position, limit and stride of each static slice, whatever the sign of its step."""
+    low = [b.start if b.step > 0 else b.start + (b.size - 1) * b.step for b in basics]
+    stride = [abs(b.step) if b.size else 1 for b in basics]
+    low = [a if b.size else 0 for a, b in zip(low, basics)]
+    limits = [a + (b.size - 1) * s + 1 if b.size else 0 for a, b, s in zip(low, basics, stride)]
+    return low, limits, stride
+
+
+def reversed_axes(basics: Sequence[Basic]) -> list[int]:
+    """Axes that are read backwards."""
+    return [axis for axis, b in enumerate(basics) if b.step < 0 and b.size > 1]
+
+
+def cut_static(x: Any, basics: Sequence[Basic]) -> Any:
+    """Every axis cut to its static slice."""
+    low, limits, stride = bounds_of(basics)
+    if low != [0] * len(low) or limits != list(x.aval.shape) or any(s != 1 for s in stride):
+        x = lax_slice(x, low, limits, stride)
+    backwards = reversed_axes(basics)
+    return rev(x, backwards) if backwards else x
+
+
+def wrap_traced(i: Any, size: int, checked: bool) -> Any:
+    """A traced position with negative ones counted from the end."""
+    if not isinstance(i, Array) or dtypes.kind(i.aval.dtype) == "unsigned":
+        return i
+    if i.aval.dtype.itemsize * 8 <= 16:  # the size may not fit the index's own dtype
+        i = convert_element_type(i, INT32)
+    if size > dtypes.iinfo(i.aval.dtype).max:
+        i = convert_element_type(i, INT64)
+    zero, n = constant(0, i.aval.dtype), constant(size, i.aval.dtype)
+    return select_n(lt(i, zero), i, add(i, n))
+
+
+def broadcast_indices(indices: Sequence[Any]) -> list[Any]:
+    """Index arrays of one dtype and shape."""
+    shapes = [i.aval.shape for i in indices]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise IndexError(
+            "shape mismatch: indexing arrays could not be broadcast together with shapes "
+            + " ".join(map(str, shapes))
+        ) from None
+    wide = any(i.aval.dtype.itemsize == 8 or i.aval.dtype == np.uint32 for i in indices)
+    dtype = INT64 if wide else INT32
+    made = [i if i.aval.dtype == dtype else _converted(i, dtype) for i in indices]
+    return [promotion.broadcast_to(i, tuple(shape)) for i in made]
+
+
+def _converted(i: Any, dtype: np.dtype[Any]) -> Any:
+    if i.aval.dtype == np.uint64:  # beyond int64 is beyond any axis
+        top = constant(2**63 - 1, i.aval.dtype)
+        i = select_n(lt(top, i), i, top)
+    return promotion.convert_element_type_p(i, new_dtype=dtype, weak_type=False)
+
+
+def index_vectors(x: Any, axes: Sequence[int], indices: Sequence[Any], checked: bool) -> Any:
+    """Index arrays, one for each axis, as vectors along a new last axis."""
+    wrapped = [wrap_traced(i, x.aval.shape[axis], checked) for axis, i in zip(axes, indices)]
+    columns = [reshape(i, (*i.aval.shape, 1)) for i in wrapped]
+    return columns[0] if len(columns) == 1 else concatenate(columns, columns[0].aval.ndim - 1)
+
+
+def gather_arrays(x: Any, axes: Sequence[int], indices: Sequence[Any], layout: Layout, fill_value: Any) -> Any:
+    """The axes of the index arrays first, then the other axes of `x` in order."""
+    batch = indices[0].aval.ndim
+    rest = [a for a in range(x.aval.ndim) if a not in axes]
+    numbers = GatherDimensionNumbers(tuple(range(batch, batch + len(rest))), tuple(sorted(axes)), tuple(axes))
+    sizes = [1 if a in axes else n for a, n in enumerate(x.aval.shape)]
+    mode = "promise_in_bounds" if layout.checked else layout.mode
+    if any(x.aval.shape[a] == 0 for a in axes):
+        if indices[0].aval.size:
+            raise IndexError(f"index is out of bounds for axis {axes[0]} with size 0")
+        return _empty(x, indices[0].aval.shape, rest)
+    vectors = index_vectors(x, axes, indices, layout.checked)
+    return gather(x, vectors, numbers, sizes, mode=mode, fill_value=fill_value)
+
+
+def _empty(x: Any, batch: tuple[int, ...], rest: Sequence[int]) -> Any:
+    """Nothing read from an axis of size 0."""
+    shape = (*batch, *[x.aval.shape[a] for a in rest])
+    return promotion.broadcast_to(constant(0, x.aval.dtype), shape)
+
+
+def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]) -> Any:
+    """Put the axes of the index arrays where NumPy puts them, and add new axes.
+
+    They stand where the arrays stand in the index if these are side by side (integers count as
+    arrays), else first.
+    """
+    order = result_order(items, len(batch))
+    if order.first:
+        moved = found
+    else:
+        n, before = len(batch), order.before
+        moved = transpose(found, [*range(n, n + before), *range(n), *range(n + before, found.aval.ndim)])
+    sizes = iter(moved.aval.shape)
+    shape = [1 if kind == "new" else next(sizes) for kind in order.axes]
+    return reshape(moved, shape)
+
+
+class Order(NamedTuple):
+    """The axes of a result: what each is ("batch", "axis", "new"); how many "axis" stand before the batch."""
+
+    axes: list[str]
+    before: int
+    first: bool
+
+
+def result_order(items: Sequence[tuple[str, Any]], batch: int) -> Order:
+    """Where the axes of the index arrays stand in the result."""
+    advanced = [i for i, (kind, _) in enumerate(items) if kind in ("array", "int")]
+    together = advanced == list(range(advanced[0], advanced[-1] + 1))
+    others = [(i, kind) for i, (kind, _) in enumerate(items) if kind in ("axis", "new")]
+    if not together:
+        return Order(["batch"] * batch + [kind for _, kind in others], 0, True)
+    before = [kind for i, kind in others if i < advanced[0]]
+    after = [kind for i, kind in others if i > advanced[0]]
+    return Order([*before, *["batch"] * batch, *after], before.count("axis"), False)
+
+
+# ---- x[index] -----------------------------------------------------------------------------------
+_tables = Tables()
+_row_tables = Tables()  # x[i]: keyed by the type alone
+_rows_tables = Tables()  # x[i:j]: by the type and the number of rows
+
+
+class Positions(dict[int, Any]):
+    """Buffers of int32 positions, each put once; bounded, since many small buffers slow all others."""
+
+    CAPACITY = 1024
+
+    def __missing__(self, position: int) -> Any:
+        if len(self) >= self.CAPACITY:
+            self.clear()
+        buffer = self[position] = _position(position, 1)._buf
+        return buffer
+
+
+_positions = Positions()
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """`x[index]`."""
+    if x.__class__ is Array:
+        key = get().key
+        if key is not None and x.aval.shape and x.aval.shape[0] < 2**31:
+            if index.__class__ is int:
+                return _row(x, index, key)
+            if index.__class__ is slice and index.step is None and x.aval.shape[0]:
+                return _rows(x, index, key)
+            if _is_plain_mask(x, index):
+                return _masked(x, index)
+    return getitem_mode(x, index, "clip", None)
+
+
+def _row(x: Array, index: int, key: Any) -> Array:
+    """`x[i]` for a Python integer: one program for all i."""
+    aval = x.aval
+    size = aval.shape[0]
+    if not 0 <= index < size:
+        index = _wrapped(index, 0, size)
+    table = _row_tables[key]
+    program = table.get(aval)
+    if program is None:
+        program = _build_rows(table, aval, aval, 1, keep=False)
+    return eager.finish(program, [x._buf, _positions[index]], "getitem", (x,))
+
+
+def _rows(x: Array, index: slice, key: Any) -> Array:
+    """`x[i:j]`: one program for each number of rows."""
+    aval = x.aval
+    start, count, _ = _span(index, aval.shape[0])
+    if count == aval.shape[0]:
+        return x
+    table = _rows_tables[key]
+    program = table.get((aval, count))
+    if program is None:
+        program = _build_rows(table, (aval, count), aval, count, keep=True)
+    return eager.finish(program, [x._buf, _positions[start if count else 0]], "getitem", (x,))
+
+
+def _build_rows(table: Any, key: Any, aval: ShapedArray, count: int, keep: bool) -> Any:
+    def rows(x: Any, start: Any) -> Any:
+        first = Basic(start, count, 1, keep)
+        cut = read_basic(x, [first, *[Basic(0, n, 1, True) for n in aval.shape[1:]]], True)
+        return cut if keep else reshape(cut, aval.shape[1:])
+
+    types = [aval, ShapedArray((), INT32)]
+    return eager.build(rows, types, "getitem", lambda program: table.store(key, program))
+
+
+def getitem_mode(x: Any, index: Any, mode: str, fill_value: Any) -> Any:
+    """`x[index]`, with a mode for traced positions out of bounds."""
+    eagerly = get().key is not None
+    shape, index = scalar_masks(x.aval.shape, index)
+    if shape != x.aval.shape:
+        x = reshape(x, shape)
+    layout, operands = parse(x.aval.shape, index, positions_are_operands=eagerly, mode=mode)
+    if layout.entries == tuple([("span", 0, n, 1) for n in x.aval.shape]):
+        return x
+    if fill_value is not None:
+        operands = [*operands, fill_value]
+
+    def getitem(x: Any, *operands: Any) -> Any:
+        if fill_value is None:
+            return read(x, layout, operands)
+        return read(x, layout, operands[:-1], operands[-1])
+
+    return eager.run(getitem, _tables, "getitem", (x, *operands), (layout, fill_value is None))
+
+
+def _is_plain_mask(x: Array, index: Any) -> bool:
+    """Whether the index is one known mask."""
+    if isinstance(index, np.ndarray):
+        return index.dtype == np.bool_ and index.ndim > 0
+    return index.__class__ is Array and index.aval.dtype == np.bool_ and index.aval.ndim > 0
+
+
+def _masked(x: Array, mask: Any) -> Array:
+    """`x[mask]`: the result's shape depends on values, so the host selects; nothing is compiled."""
+    value = mask if isinstance(mask, np.ndarray) else mask._value()
+    if value.ndim > x.aval.ndim:
+        raise IndexError(
+            f"too many indices for array: array is {x.aval.ndim}-dimensional, but {value.ndim} were indexed"
+        )
+    check_mask(ShapedArray(value.shape, value.dtype), x.aval.shape, 0)
+    found = x._value()[value]
+    aval = ShapedArray(found.shape, x.aval.dtype, x.aval.weak_type)
+    return from_buffer(ENGINES["xla"].put_owned(found, aval), aval)
