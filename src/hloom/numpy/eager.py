@@ -29,6 +29,7 @@ from hloom.core.operands import as_array, scalar, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import Origin, Tracer
+from hloom.numpy.fitting import fit
 from hloom.numpy.promotion import array_like
 
 _new = object.__new__
@@ -144,7 +145,7 @@ def run(
     context = get()
     if context.key is None:
         return body(*operands)
-    arrays = operand_arrays(name, operands)
+    arrays = [array_like(name, x, i) for i, x in enumerate(fit(name, operands))]
     avals = [x.aval for x in arrays]
     buffers = [x._buf for x in arrays]  # a leaked tracer says so here
     table = tables[context.key]
@@ -166,31 +167,17 @@ def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Arr
     return program.write(list(map(from_buffer, results, program.outs)))
 
 
-def operand_arrays(name: str, operands: Sequence[Any]) -> list[Array]:
-    """Array-likes as Arrays; a Python integer must fit the dtype it will take, as in NumPy."""
-    arrays: list[Array] = []
-    for position, x in enumerate(operands):
-        if x.__class__ is int and not 0 <= x <= 127:
-            arrays.append(_fitting(name, x, operands))
-        else:
-            arrays.append(array_like(name, x, position))
-    return arrays
-
-
-def _fitting(name: str, value: int, operands: Sequence[Any]) -> Array:
-    dtypes_beside = [np.dtype(x.dtype) for x in operands if isinstance(x, (Array, np.ndarray, np.generic))]
-    kinds = [dtypes.kind(d) for d in dtypes_beside if dtypes.is_supported(d)]
-    if any(k in ("float", "complex") for k in kinds):
-        return as_array(float(value))
-    for dtype, kind in zip(dtypes_beside, kinds):
-        if kind in ("signed", "unsigned"):
-            info = dtypes.iinfo(dtype)
-            if not info.min <= value <= info.max:
-                raise OverflowError(
-                    f"{name}: Python integer {value} out of bounds for {dtype.name}; "
-                    f"convert the array first: x.astype(...), or use np.int64({value})"
-                )
-    return as_array(value)
+def refuse(name: str, out: Any, where: Any) -> None:
+    """Raise TypeError for the arguments of NumPy's ufuncs that an immutable array can't serve."""
+    if out is not None:
+        raise TypeError(
+            f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = {name}(...)"
+        )
+    if where is not None and where is not True:
+        raise TypeError(
+            f"{name} computes every element and takes no `where`; choose afterwards: "
+            f"hloom.numpy.where(mask, {name}(...), x)"
+        )
 
 
 # ---- decorators ---------------------------------------------------------------------------------
@@ -200,53 +187,85 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
     name = fun.__name__
 
     @wraps(fun)
-    def call(x: Any, /) -> Any:
-        if x.__class__ is Array:
+    def call(x: Any, /, out: Any = None, where: Any = None) -> Any:
+        if x.__class__ is Array and out is None is where:
             try:
-                execute, handlers, out, _ = tables[get().key][x.aval]
+                execute, handlers, aval, _ = tables[get().key][x.aval]
                 r = _new(Array)
                 (r._buf,) = execute([x._buf]).consume_with_handlers(handlers)
-                r.aval = out
+                r.aval = aval
                 return r
             except (KeyError, RuntimeError):
                 pass  # unknown yet, or failing: the general way says why
+        refuse(name, out, where)
         return run(fun, tables, name, (x,))
 
     return call
 
 
-def binary(fun: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Decorate a function of two arrays; `call.tables` are shared with the operator."""
+def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Callable[..., Any]:
+    """Decorate a function of two arrays; `call.tables` are shared with the operator.
+
+    `run` is the general way, for functions that look at Python scalars in ways of their own.
+    """
     tables = Tables()
     name = fun.__name__
 
     @wraps(fun)
-    def call(x1: Any, x2: Any, /) -> Any:
+    def call(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
         try:
             key = get().key
-            if x1.__class__ is Array:
+            if x1.__class__ is Array and out is None is where:
                 if x2.__class__ is Array:
-                    execute, handlers, out, _ = tables[key][x1.aval, x2.aval]
+                    execute, handlers, aval, _ = tables[key][x1.aval, x2.aval]
                     buffers = [x1._buf, x2._buf]
                 else:
                     aval, buf = OPERANDS[key][x2.__class__][x2]
-                    execute, handlers, out, _ = tables[key][x1.aval, aval]
+                    execute, handlers, aval, _ = tables[key][x1.aval, aval]
                     buffers = [x1._buf, buf]
                 r = _new(Array)
                 (r._buf,) = execute(buffers).consume_with_handlers(handlers)
-                r.aval = out
+                r.aval = aval
                 return r
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
+        refuse(name, out, where)
         return run(fun, tables, name, (x1, x2))
 
     call.tables = tables  # type: ignore[attr-defined]
+    call.run = run  # type: ignore[attr-defined]
+    return call
+
+
+def ternary(fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run) -> Callable[..., Any]:
+    """Decorate a function of three arrays; the last two may be Python scalars on the fast path."""
+    tables = Tables()
+    name = fun.__name__
+
+    @wraps(fun)
+    def call(x1: Any, x2: Any, x3: Any, /) -> Any:
+        try:
+            key = get().key
+            scalars = OPERANDS[key]
+            if x1.__class__ is Array:
+                aval2, buf2 = (x2.aval, x2._buf) if x2.__class__ is Array else scalars[x2.__class__][x2]
+                aval3, buf3 = (x3.aval, x3._buf) if x3.__class__ is Array else scalars[x3.__class__][x3]
+                execute, handlers, aval, _ = tables[key][x1.aval, aval2, aval3]
+                r = _new(Array)
+                (r._buf,) = execute([x1._buf, buf2, buf3]).consume_with_handlers(handlers)
+                r.aval = aval
+                return r
+        except (KeyError, RuntimeError, TypeError, ValueError):
+            pass
+        return run(fun, tables, name, (x1, x2, x3))
+
     return call
 
 
 def operators(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The operator and the reflected operator of a function decorated by `binary`."""
     tables: Tables = function.tables  # type: ignore[attr-defined]
+    run: Callable[..., Any] = function.run  # type: ignore[attr-defined]
     fun: Callable[..., Any] = function.__wrapped__  # type: ignore[attr-defined]
     name = fun.__name__
 
@@ -439,4 +458,4 @@ def _unhashable(name: str, statics: tuple[Any, ...]) -> Exception:
     return TypeError(f"{name}: an argument cannot be hashed")
 
 
-__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "reduction", "unary"]
+__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "reduction", "ternary", "unary"]
