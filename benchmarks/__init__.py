@@ -18,11 +18,11 @@ is taken round by round, between figures measured moments apart; its median is s
 the first and third quartile.  The results of the libraries are compared too: a fast wrong answer
 is noted under the table.  Raw figures go to build/benchmarks.json.
 
-What a ratio is worth.  jax beside a second copy of itself, on two cores with other work going on
-(load 1.5 to 2, five rounds), the medians were 0.94 to 1.06 in the rows of small calls (one of 32:
-1.26) and of 0.38 to 1.37 in the million-element rows, which want both cores; six of these, run
-again by themselves, were 0.86 to 1.30.  So look at the quartiles, and at the load in the title,
-before believing a small difference.
+What a ratio is worth.  jax was once measured beside a second copy of itself, on two cores with
+other work going on (load 1.5 to 2, five rounds).  The median ratios were 0.94 to 1.06 in the rows
+of small calls (one of 32: 1.26) and 0.38 to 1.37 in the million-element rows, which want both
+cores; six of these, run again by themselves, had 0.86 to 1.30.  So look at the quartiles, and at
+the load in the title, before believing a small difference.
 
 To add a row, add a line to the table in `rows_dispatch.py`, `rows_compile.py` or
 `rows_kernels.py`; to add a group, write such a file and list it in `catalog.py`.
