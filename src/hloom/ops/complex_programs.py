@@ -8,7 +8,6 @@ operand into the first quadrant, where XLA's are right, and restore the signs by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from hloom.ops import programs
 from hloom.ops.formula import (
@@ -117,7 +116,12 @@ def sqrt(z: Term) -> Term:
 
 
 def rsqrt(z: Term) -> Term:
-    return z.full(1.0) / sqrt(z)
+    """1 / sqrt(z); 0 where a part is infinite."""
+    root = z.full(1.0) / sqrt(z)
+    endless = is_inf(z.real) | is_inf(z.imag)
+    zero = root.real.full(0.0)
+    real = where(endless, zero, root.real)
+    return complex_of(real, where(endless, copysign(zero, -z.imag), root.imag))
 
 
 def sinh(z: Term) -> Term:
@@ -141,11 +145,11 @@ def cosh(z: Term) -> Term:
     real = where(big, _times_exp(a, cos), programs.cosh(x) * cos)
     imag = where(big, flip(_times_exp(a, sin), sign_of(x)), programs.sinh(x) * sin)
     bounded = is_finite(y)
-    imag = where(is_zero(x) & ~bounded, x, imag)
+    imag = where(is_zero(x) & ~bounded, x.full(0.0), imag)
     real = where(is_inf(x) & ~bounded, math.inf, real)
     imag = where(is_inf(x) & ~bounded, math.nan, imag)
     straight = is_zero(y)
-    level = flip(y, sign_of(x))
+    level = where(is_nan(x), y, flip(y, sign_of(x)))
     return complex_of(where(straight, programs.cosh(x), real), where(straight, level, imag))
 
 
@@ -157,56 +161,72 @@ def cos(z: Term) -> Term:
 def sin(z: Term) -> Term:
     """sin(z) = -i sinh(iz)."""
     turned = sinh(complex_of(-z.imag, z.real))
-    return complex_of(turned.imag, -turned.real)
+    endless = is_inf(z.imag) & ~is_finite(z.real)  # the sign of this infinity is nobody's
+    return complex_of(turned.imag, where(endless, math.inf, -turned.real))
 
 
-def _folded(function: Callable[[Term], Term], z: Term) -> Term:
-    """`function` of the operand's image in the first quadrant."""
-    return function(complex_of(abs(z.real), abs(z.imag)))
+def _in_first_quadrant(name: str, z: Term) -> Term:
+    """An inverse function of the operand's image in the first quadrant."""
+    return chlo(name, complex_of(abs(z.real), abs(z.imag)))
 
 
-def _odd(function: Callable[[Term], Term]) -> Callable[[Term], Term]:
-    """An odd function whose parts have the signs of the operand's parts."""
-
-    def signed(z: Term) -> Term:
-        w = _folded(function, z)
-        return complex_of(copysign(w.real, z.real), copysign(w.imag, z.imag))
-
-    return signed
+def asin(z: Term) -> Term:
+    x, y = z.real, z.imag
+    w = _in_first_quadrant("asin", z)
+    real = where(is_zero(x) & is_nan(y), x, copysign(w.real, x))
+    return complex_of(real, copysign(w.imag, y))
 
 
-def _inverse(name: str) -> Callable[[Term], Term]:
-    return lambda z: chlo(name, z)
-
-
-asin = _odd(_inverse("asin"))
-asinh = _odd(_inverse("asinh"))
-atan = _odd(_inverse("atan"))
-atanh = _odd(_inverse("atanh"))
+def asinh(z: Term) -> Term:
+    """asinh(z) = i asin(-iz)."""
+    turned = asin(complex_of(z.imag, -z.real))
+    return complex_of(-turned.imag, turned.real)
 
 
 def acos(z: Term) -> Term:
-    w = chlo("acos", complex_of(z.real, abs(z.imag)))
-    return complex_of(w.real, -copysign(w.imag, z.imag))
+    x, y = z.real, z.imag
+    w = chlo("acos", complex_of(x, abs(y)))
+    real = where(is_zero(x) & is_nan(y), math.pi / 2, w.real)
+    return complex_of(real, -copysign(w.imag, y))
 
 
 def acosh(z: Term) -> Term:
-    w = chlo("acosh", complex_of(z.real, abs(z.imag)))
-    return complex_of(w.real, copysign(w.imag, z.imag))
+    """acosh(z) is i acos(z) or -i acos(z), whichever has no negative real part."""
+    x, y = z.real, z.imag
+    w = chlo("acosh", complex_of(x, abs(y)))
+    imag = where(is_zero(x) & is_nan(y), math.pi / 2, w.imag)
+    return complex_of(w.real, copysign(imag, y))
 
 
-def _flipped(name: str) -> Callable[[Term], Term]:
-    """tan and tanh, whose parts change sign with the operand's: NaN keeps no sign of its own."""
+def atanh(z: Term) -> Term:
+    x, y = z.real, z.imag
+    w = _in_first_quadrant("atanh", z)
+    # Beside a NaN only an infinite part, or a real part of zero, leaves something to know.
+    unknown = is_nan(x) | is_nan(y)
+    vanishes = (is_inf(x) & is_nan(y)) | (is_nan(x) & is_inf(y)) | (is_zero(x) & is_nan(y))
+    real = where(unknown, where(vanishes, x.full(0.0), x.full(math.nan)), w.real)
+    imag = where(unknown & ~is_inf(y), math.nan, w.imag)
+    return complex_of(copysign(real, x), copysign(imag, y))
 
-    def signed(z: Term) -> Term:
-        w = _folded(lambda z: z.apply(name), z)
-        return complex_of(flip(w.real, sign_of(z.real)), flip(w.imag, sign_of(z.imag)))
 
-    return signed
+def atan(z: Term) -> Term:
+    """atan(z) = i atanh(-iz)."""
+    turned = atanh(complex_of(z.imag, -z.real))
+    return complex_of(-turned.imag, turned.real)
 
 
-tan = _flipped("tan")
-tanh = _flipped("tanh")
+def tanh(z: Term) -> Term:
+    x, y = z.real, z.imag
+    w = complex_of(abs(x), abs(y)).apply("tanh")
+    real, imag = flip(w.real, sign_of(x)), flip(w.imag, sign_of(y))
+    real = where(is_zero(x) & ~is_finite(y), x, real)
+    return complex_of(real, where(is_nan(x) & is_zero(y), y, imag))
+
+
+def tan(z: Term) -> Term:
+    """tan(z) = i tanh(-iz)."""
+    turned = tanh(complex_of(z.imag, -z.real))
+    return complex_of(-turned.imag, turned.real)
 
 
 def sign(z: Term) -> Term:
@@ -233,6 +253,6 @@ def logistic(z: Term) -> Term:
 
 def power(z: Term, w: Term) -> Term:
     """exp(w log z); 0 to the power w is 1, 0 or NaN, as w is 0, has a positive real part or not."""
-    wl = log(z) * w
-    of_zero = where(w == 0.0, w.full(1.0), where(w.real > 0.0, w.full(0.0), w.full(math.nan)))
-    return where(w == 0.0, w.full(1.0), where(z == 0.0, of_zero, exp(wl)))
+    exponent = log(z) * w
+    of_zero = where(w.real > 0.0, w.full(0.0), w.full(complex(math.nan, math.nan)))
+    return where(w == 0.0, w.full(1.0), where(z == 0.0, of_zero, exp(exponent)))

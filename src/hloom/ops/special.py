@@ -1,4 +1,4 @@
-"""Special functions: the error function and its kin, gamma's logarithm and its derivatives, Bessel."""
+"""Special functions: error functions, the logarithm of gamma and its derivatives, Bessel."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _digamma(x: float) -> float:
     if x == -math.inf or (x < 0 and x == math.floor(x)):
         return math.nan
     if x < 0:  # reflection; the tangent's argument is reduced first
-        return _digamma(1 - x) - math.pi / math.tan(math.pi * (x - math.floor(x)))
+        return _digamma(1 - x) - math.pi / math.tan(math.pi * (x - round(x)))
     total = 0.0
     while x < 10:
         total -= 1 / x
@@ -141,8 +141,10 @@ def _zeta(x: float, q: float) -> float:
     """Euler and Maclaurin's summation, after ten terms of the sum itself."""
     if x == 1.0:
         return math.inf
-    if x < 1.0 or x != x or q != q:
+    if x < 1.0 or x != x or q != q or q == -math.inf:
         return math.nan
+    if math.inf in (x, q):
+        return 0.0 if q > 1.0 else 1.0 if q == 1.0 else math.inf
     if q <= 0.0:
         if q == math.floor(q):
             return math.inf
@@ -177,7 +179,7 @@ def zeta(x: Any, q: Any) -> Any:
 def _polygamma(n: float, x: float) -> float:
     if n == 0.0:
         return _digamma(x)
-    if n < 0.0 or n != math.floor(n):
+    if not 0.0 <= n < math.inf or n != math.floor(n):
         return math.nan
     sign = 1.0 if n % 2 else -1.0
     return sign * math.exp(math.lgamma(n + 1)) * _zeta(n + 1, x)

@@ -368,11 +368,20 @@ def sqrt(x: Any) -> Any:
     return sqrt_p(x)
 
 
+def _numpy_rsqrt(x: Any) -> Any:
+    root = 1 / np.sqrt(x)
+    if x.dtype.kind == "c":
+        root = np.asarray(root)
+        root[np.isinf(x)] = 0
+        root.imag = np.where(np.isinf(x), np.copysign(0, -x.imag), root.imag)
+    return root
+
+
 rsqrt_p = Elementwise(
     "rsqrt",
     hlo="rsqrt",
     formula={"complex": complex_programs.rsqrt},
-    numpy=lambda x: 1 / np.sqrt(x),
+    numpy=_numpy_rsqrt,
     jvp=[lambda t, out, x: mul(t, mul(-0.5, div(out, x)))],
     domain="inexact",
 )
