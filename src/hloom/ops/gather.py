@@ -256,7 +256,8 @@ class Gather(Primitive):
 
     def emit(
         self, block: Any, out: ShapedArray, operand: Any, indices: Any, *fill: Any,
-        dimension_numbers: Any, slice_sizes: Axes, indices_are_sorted: bool, mode: str, **hints: bool,
+        dimension_numbers: Any, slice_sizes: Axes, indices_are_sorted: bool, mode: str,
+        **hints: bool,
     ) -> Any:  # fmt: skip
         indices = signed_indices(block, indices, operand.aval.shape)
         offset, collapsed, index_map, batching, index_batching = map(list, dimension_numbers)
@@ -350,7 +351,8 @@ class Gather(Primitive):
         boolean = np.dtype(bool)
         false = constant(False, boolean)
         inner = full(pair[0].aval.shape, True, boolean)
-        found, _ = self.batch(size, [*pair, constant(0, operand.aval.dtype)], (0, 0, None), **params)
+        zero = constant(0, operand.aval.dtype)
+        found, _ = self.batch(size, [*pair, zero], (0, 0, None), **params)
         is_inside, _ = self.batch(size, [inner, pair[1], false], (0, 0, None), **params)
         filling = broadcast_in_dim(move(fill, axes[2], 0), found.aval.shape, (0,))
         return select_n(is_inside, filling, found), 0
@@ -485,7 +487,8 @@ class ScatterLike(Primitive):
             f"#stablehlo.scatter<update_window_dims = {windows}, "
             f"inserted_window_dims = {inserted}, input_batching_dims = {batching}, "
             f"scatter_indices_batching_dims = {index_batching}, "
-            f"scatter_dims_to_operand_dims = {index_map}, index_vector_dim = {indices.aval.ndim - 1}>"
+            f"scatter_dims_to_operand_dims = {index_map}, "
+            f"index_vector_dim = {indices.aval.ndim - 1}>"
         )
         attributes = (
             f"scatter_dimension_numbers = {numbers}, "
@@ -560,8 +563,10 @@ class ScatterAdd(ScatterLike):
         return self(*primals, **params), self(t, indices, t_updates, **params)
 
     def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
-        windows = gather_windows(ct, indices, updates.aval, **params) if is_linear(updates) else None
-        return [ct if is_linear(operand) else None, None, windows]
+        cts: list[Any] = [ct if is_linear(operand) else None, None, None]
+        if is_linear(updates):
+            cts[2] = gather_windows(ct, indices, updates.aval, **params)
+        return cts
 
 
 def gather_windows(

@@ -268,7 +268,10 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
 
 # ---- made from nothing ----------------------------------------------------------------------
 class Iota(Primitive):
-    """() -- dtype=i32, shape=(2, 3), dimension=1 --> i32[2,3].  Each element's place on one axis."""
+    """() -- dtype=i32, shape=(2, 3), dimension=1 --> i32[2,3].
+
+    Each element is its own place on the axis `dimension`.
+    """
 
     def infer(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> ShapedArray:
         if not dtypes.in_domain(dtype, "number"):
@@ -430,7 +433,7 @@ def _stop_gradient(x: Any) -> Any:
 
 
 class OptimizationBarrier(Primitive):
-    """(f32[2], i32[]) --> [f32[2], i32[]].  The same values, which the compiler won't look through."""
+    """(f32[2], i32[]) --> [f32[2], i32[]].  The same values, out of the compiler's sight."""
 
     multiple = True
 

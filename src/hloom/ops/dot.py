@@ -1,0 +1,337 @@
+"""dot_general: products summed over pairs of axes; matrix products are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import convert as convert_operands
+from hloom.core.primitive import Primitive, is_linear
+from hloom.ops.convert import convert_element_type
+from hloom.ops.elementwise import check_same_dtype, is_narrow
+from hloom.ops.linear import inverse, move, plus, transpose
+from hloom.ops.shape import array_dtype, integers
+
+Axes = tuple[int, ...]
+Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
+
+
+class Precision(Enum):
+    """How exactly a device with several ways multiplies; CPUs have one, and ignore it.
+
+    `DEFAULT` is the fastest, `HIGHEST` the most exact.
+    """
+
+    DEFAULT = "DEFAULT"
+    HIGH = "HIGH"
+    HIGHEST = "HIGHEST"
+
+    def __repr__(self) -> str:
+        return f"Precision.{self.name}"
+
+    __str__ = __repr__
+
+
+_PRECISIONS = {
+    "default": "DEFAULT", "fastest": "DEFAULT", "bfloat16": "DEFAULT", "high": "HIGH",
+    "bfloat16_3x": "HIGH", "tensorfloat32": "HIGH", "highest": "HIGHEST", "float32": "HIGHEST",
+}  # fmt: skip
+
+
+def canonical_precision(precision: Any) -> tuple[str, str] | None:
+    """A name or `Precision`, or a pair of them for the two operands, as StableHLO spells them."""
+    if precision is None:
+        return None
+    pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
+    names = []
+    for one in pair:
+        name = one.value if isinstance(one, Precision) else _PRECISIONS.get(str(one).lower())
+        if one is None:
+            name = "DEFAULT"
+        if name is None:
+            raise ValueError(
+                f"precision is one of {', '.join(_PRECISIONS)}, a lax.Precision or a pair of them; "
+                f"got {precision!r}"
+            )
+        names.append(name)
+    if len(names) != 2:
+        raise ValueError(f"precision takes one value or one for each operand; got {precision!r}")
+    return names[0], names[1]
+
+
+def accumulation_dtype(name: str, dtype: np.dtype[Any], preferred: Any) -> np.dtype[Any]:
+    """The result's dtype: the operands', or a preferred one of their kind that is not narrower."""
+    if preferred is None:
+        return dtype
+    wanted = array_dtype(preferred)
+    kinds = {dtypes.kind(dtype), dtypes.kind(wanted)}
+    same = len(kinds) == 1 or kinds == {"signed", "unsigned"} or "bool" in kinds
+    integer_to_float = dtypes.in_domain(dtype, "integer") and dtypes.in_domain(wanted, "float")
+    if not (same or integer_to_float) or dtypes.bits(wanted) < dtypes.bits(dtype):
+        raise TypeError(
+            f"{name}: preferred_element_type must be of the operands' kind and not narrower; "
+            f"got {wanted.name} for operands of {dtype.name}"
+        )
+    return wanted
+
+
+def free_axes(ndim: int, contract: Axes, batch: Axes) -> Axes:
+    """The axes that are neither contracted nor batch axes."""
+    return tuple(i for i in range(ndim) if i not in contract and i not in batch)
+
+
+def _check_pairs(text: str, what: str, lhs: Any, rhs: Any, pairs: tuple[Axes, Axes]) -> None:
+    lhs_axes, rhs_axes = pairs
+    if len(lhs_axes) != len(rhs_axes):  # StableHLO dot_general C1, C2
+        raise TypeError(f"{text}: {what} axes must pair up; got {lhs_axes} and {rhs_axes}")
+    for name, aval, axes in (("lhs", lhs, lhs_axes), ("rhs", rhs, rhs_axes)):
+        if any(not 0 <= a < aval.ndim for a in axes):  # C5 to C8
+            raise ValueError(
+                f"{text}: {what} axes of {name} {aval} run from 0 to {aval.ndim - 1}; got {axes}"
+            )
+    for a, b in zip(lhs_axes, rhs_axes):
+        if lhs.shape[a] != rhs.shape[b]:  # C9, C10
+            raise TypeError(
+                f"{text} pairs {what} axis {a} of lhs {lhs} with axis {b} of rhs {rhs}, but "
+                f"{lhs.shape[a]} != {rhs.shape[b]}."
+            )
+
+
+class DotGeneral(Primitive):
+    """(f32[2,3], f32[3,4]) -- dimension_numbers=(([1], [0]), ([], [])), .. --> f32[2,4].
+
+    dimension_numbers is ((contracted axes of lhs, of rhs), (batch axes of lhs, of rhs)).  The
+    result's axes: batch, free ones of lhs, free ones of rhs.
+    """
+
+    def infer(
+        self,
+        lhs: ShapedArray,
+        rhs: ShapedArray,
+        *,
+        dimension_numbers: Numbers,
+        preferred_element_type: np.dtype[Any],
+        precision: Any = None,
+    ) -> ShapedArray:
+        check_same_dtype("dot_general", (lhs, rhs))
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+        _check_pairs("dot_general", "contracted", lhs, rhs, dimension_numbers[0])
+        _check_pairs("dot_general", "batch", lhs, rhs, dimension_numbers[1])
+        for name, axes in (
+            ("lhs", lhs_contract + lhs_batch), ("rhs", rhs_contract + rhs_batch),
+        ):  # fmt: skip
+            if len(set(axes)) != len(axes):  # C3, C4
+                raise ValueError(
+                    f"dot_general takes each axis of {name} once, contracted or batch; got {axes}"
+                )
+        shape = [lhs.shape[i] for i in lhs_batch]
+        shape += [lhs.shape[i] for i in free_axes(lhs.ndim, lhs_contract, lhs_batch)]
+        shape += [rhs.shape[i] for i in free_axes(rhs.ndim, rhs_contract, rhs_batch)]
+        weak = lhs.weak_type and rhs.weak_type and preferred_element_type == lhs.dtype
+        return ShapedArray(tuple(shape), preferred_element_type, weak)
+
+    def numpy(
+        self,
+        lhs: Any,
+        rhs: Any,
+        *,
+        dimension_numbers: Numbers,
+        preferred_element_type: np.dtype[Any],
+        precision: Any = None,
+    ) -> Any:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+        lhs_free = free_axes(lhs.ndim, lhs_contract, lhs_batch)
+        rhs_free = free_axes(rhs.ndim, rhs_contract, rhs_batch)
+        out = preferred_element_type
+        wide = np.dtype(np.float32) if is_narrow(out) else out
+        batch = [lhs.shape[i] for i in lhs_batch]
+        size = prod(lhs.shape[i] for i in lhs_contract)
+        rows, columns = [lhs.shape[i] for i in lhs_free], [rhs.shape[i] for i in rhs_free]
+        left = lhs.transpose(lhs_batch + lhs_free + lhs_contract).reshape(
+            *batch, prod(rows), size
+        )
+        right = rhs.transpose(rhs_batch + rhs_contract + rhs_free).reshape(
+            *batch, size, prod(columns)
+        )
+        with np.errstate(all="ignore"):
+            found = np.matmul(left.astype(wide), right.astype(wide))
+        return found.reshape(*batch, *rows, *columns).astype(out, copy=False)
+
+    def emit(
+        self,
+        block: Any,
+        out: ShapedArray,
+        lhs: Any,
+        rhs: Any,
+        *,
+        dimension_numbers: Numbers,
+        preferred_element_type: np.dtype[Any],
+        precision: Any = None,
+    ) -> Any:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+        if not prod(lhs.aval.shape[i] for i in lhs_contract):
+            return block.constant(0, out)  # the interpreter aborts on an empty contraction
+        # Narrow floats are summed in f32; in their own type a long sum stops growing.
+        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
+        if wide != lhs.aval.dtype:
+            lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
+        batching = f"batching_dims = {list(lhs_batch)} x {list(rhs_batch)}, " if lhs_batch else ""
+        contracting = f"contracting_dims = {list(lhs_contract)} x {list(rhs_contract)}"
+        names = f", precision = [{', '.join(precision)}]" if precision else ""
+        head = f"stablehlo.dot_general {lhs}, {rhs}, {batching}{contracting}{names}"
+        return block.convert(block.op(head, (lhs, rhs), out.update(dtype=wide)), out.dtype)
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        (x, y), (dx, dy) = primals, tangents
+        first = None if dx is None else self(dx, y, **params)
+        second = None if dy is None else self(x, dy, **params)
+        return self(x, y, **params), plus(first, second)
+
+    def transpose(
+        self, ct: Any, x: Any, y: Any, *, dimension_numbers: Numbers, **params: Any
+    ) -> list[Any]:
+        (cx, cy), (bx, by) = dimension_numbers
+        fx = free_axes(x.aval.ndim, cx, bx)
+        fy = free_axes(y.aval.ndim, cy, by)
+        batch = tuple(range(len(bx)))
+        if is_linear(x):
+            of_y = tuple(range(ct.aval.ndim - len(fy), ct.aval.ndim))
+            numbers = (of_y, fy), (batch, by)
+            left = [cx[i] for i in np.argsort(cy)]  # in the order in which y's axes are left
+            return [_adjoint(ct, y, x.aval, numbers, (*bx, *fx, *left), params), None]
+        of_x = tuple(range(len(bx), len(bx) + len(fx)))
+        numbers = (of_x, fx), (batch, bx)
+        left = [cy[i] for i in np.argsort(cx)]
+        return [None, _adjoint(ct, x, y.aval, numbers, (*by, *fy, *left), params)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *,
+        dimension_numbers: Numbers, **params: Any,
+    ) -> tuple[Any, int]:  # fmt: skip
+        (x, y), (x_axis, y_axis) = operands, axes
+        (cx, cy), (bx, by) = dimension_numbers
+        if x_axis is not None and y_axis is not None:
+            x, y = move(x, x_axis, 0), move(y, y_axis, 0)
+            contract = _past(cx, 0), _past(cy, 0)
+            numbers: Numbers = contract, ((0, *_past(bx, 0)), (0, *_past(by, 0)))
+            return self(x, y, dimension_numbers=numbers, **params), 0
+        # One operand's batch axis is just one more free axis: a larger product, not many.
+        if x_axis is not None:
+            contract, batch = (_past(cx, x_axis), cy), (_past(bx, x_axis), by)
+            place = free_axes(x.aval.ndim, contract[0], batch[0]).index(x_axis)
+        else:
+            contract, batch = (cx, _past(cy, y_axis)), (bx, _past(by, y_axis))
+            place = free_axes(y.aval.ndim, contract[1], batch[1]).index(y_axis)
+            place += len(free_axes(x.aval.ndim, cx, bx))
+        out = self(x, y, dimension_numbers=(contract, batch), **params)
+        return out, len(bx) + place
+
+
+def _past(axes: Axes, axis: int) -> Axes:
+    """The axes after one more was put in at `axis`."""
+    return tuple(a + (a >= axis) for a in axes)
+
+
+def _adjoint(
+    ct: Any, other: Any, aval: ShapedArray, numbers: Numbers, order: Axes, params: dict[str, Any]
+) -> Any:
+    """The cotangent of the operand with this aval, whose axes the product gives in `order`."""
+    params = {**params, "preferred_element_type": ct.aval.dtype}
+    other = convert_element_type(other, ct.aval.dtype)
+    out = dot_general_p(ct, other, dimension_numbers=numbers, **params)
+    return convert_element_type(transpose(out, inverse(order)), aval.dtype)
+
+
+dot_general_p = DotGeneral("dot_general")
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Products of the two operands, summed over pairs of contracted axes.
+
+    `dimension_numbers` is `((lhs contracted, rhs contracted), (lhs batch, rhs batch))`, each a
+    sequence of axes.  The result has the batch axes, then the other axes of lhs, then those of
+    rhs, and the operands' dtype or `preferred_element_type`.  Raises TypeError where paired axes
+    differ in size or the operands in dtype.
+
+    >>> lax.dot_general(jnp.ones((2, 3)), jnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
+    (2, 4)
+    """
+    lhs, rhs = convert_operands("dot_general", (lhs, rhs))
+    try:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            "dot_general takes dimension_numbers as ((lhs contracted, rhs contracted), "
+            f"(lhs batch, rhs batch)); got {dimension_numbers!r}"
+        ) from None
+    axes = [
+        integers("dot_general", "dimension_numbers", a)
+        for a in (lhs_contract, rhs_contract, lhs_batch, rhs_batch)
+    ]
+    dtype = accumulation_dtype("dot_general", lhs.aval.dtype, preferred_element_type)
+    names = canonical_precision(precision)
+    extra = {} if names is None else {"precision": names}
+    return dot_general_p(
+        lhs, rhs,
+        dimension_numbers=((axes[0], axes[1]), (axes[2], axes[3])),
+        preferred_element_type=dtype, **extra,
+    )  # fmt: skip
+
+
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """The product of vectors or matrices: the last axis of lhs against the first of rhs.
+
+    With `dimension_numbers` it is `dot_general`.  Raises TypeError unless both have one or two
+    axes and the contracted sizes agree.
+
+    >>> lax.dot(jnp.array([1, 2]), jnp.array([3, 4]))
+    Array(11, dtype=int32)
+    """
+    lhs, rhs = convert_operands("dot", (lhs, rhs))
+    if dimension_numbers is None:
+        if not (1 <= lhs.aval.ndim <= 2 and 1 <= rhs.aval.ndim <= 2):
+            raise TypeError(
+                f"dot takes vectors and matrices; got {lhs.aval} and {rhs.aval}. For more axes use "
+                "lax.dot_general or hloom.numpy.matmul."
+            )
+        dimension_numbers = (((lhs.aval.ndim - 1,), (0,)), ((), ()))
+    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+    """The matrix product over the last two axes; all axes before are batch axes.
+
+    Raises TypeError when those differ, or the operands have fewer than two axes.
+
+    >>> lax.batch_matmul(jnp.ones((5, 2, 3)), jnp.ones((5, 3, 4))).shape
+    (5, 2, 4)
+    """
+    lhs, rhs = convert_operands("batch_matmul", (lhs, rhs))
+    ndim = lhs.aval.ndim
+    if ndim < 2 or rhs.aval.ndim != ndim:
+        raise TypeError(
+            f"batch_matmul takes operands of one rank, 2 or more; got {lhs.aval} and {rhs.aval}"
+        )
+    batch = tuple(range(ndim - 2))
+    return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision)

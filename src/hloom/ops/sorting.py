@@ -1,0 +1,410 @@
+"""Sorting, and the few largest.
+
+Floats are sorted by integer keys that order as they do: NaN last, and -0.0 equal to 0.0.  XLA's
+float comparator puts NaN anywhere, and is 2 to 5 times slower than integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array
+from hloom.core.primitive import Primitive
+from hloom.ops.elementwise import check_domain, is_narrow, types_text
+from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
+from hloom.ops.gather import GatherDimensionNumbers, gather_p
+from hloom.ops.linear import batch_first, move
+from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
+from hloom.ops.slicing import slice_in_dim
+
+_WIDTHS = {16: np.dtype(np.int16), 32: INT32, 64: INT64}
+
+
+# ---- keys -----------------------------------------------------------------------------------
+def sort_key(x: Term, *, ties: bool = True) -> Term:
+    """An integer that orders as `x` does: NaN last, and with `ties` -0.0 equal to 0.0."""
+    kind, bits = dtypes.kind(x.dtype), dtypes.bits(x.dtype)
+    if kind == "bool" or bits < 8:
+        return x.to(INT32)
+    if kind != "float":
+        return x
+    if bits < 16:
+        return sort_key(x.to(np.dtype(np.float32)), ties=ties)
+    i, largest = x.bits(), int(np.iinfo(_WIDTHS[bits]).max)
+    if ties:
+        i = where(is_zero(x), 0, i)
+    return _flipped(where(is_nan(x), largest, i), largest)
+
+
+def _flipped(i: Term, largest: int) -> Term:
+    """Bits of a float to a key and back: of negative ones all but the sign are inverted."""
+    sign = (i >> (dtypes.bits(i.dtype) - 1)) & largest
+    return i ^ sign
+
+
+def from_key(key: Term, dtype: np.dtype[Any]) -> Term:
+    """The value of this key, if it was made without `ties`."""
+    kind, bits = dtypes.kind(dtype), dtypes.bits(dtype)
+    if kind == "bool":
+        return key != 0
+    if kind != "float" or bits < 16:
+        if kind == "float":
+            key = from_key(key, np.dtype(np.float32))
+        return key.to(dtype)
+    return _flipped(key, int(np.iinfo(_WIDTHS[bits]).max)).cast(dtype)
+
+
+def sort_keys(x: Term, *, ties: bool = True) -> list[Term]:
+    """The keys by which to sort: three for a complex number, as NumPy orders them."""
+    if dtypes.kind(x.dtype) != "complex":
+        return [sort_key(x, ties=ties)]
+    nans = where(is_nan(x.real), _like(x, 2), _like(x, 0)) + is_nan(x.imag).to(INT32)
+    return [nans, sort_key(x.real, ties=ties), sort_key(x.imag, ties=ties)]
+
+
+def _like(x: Term, value: int) -> Term:
+    return Term(x.block, x.block.constant(value, ShapedArray(x.shape, INT32)))
+
+
+def numpy_keys(x: Any, *, ties: bool = True) -> list[Any]:
+    """The same for the NumPy rules: arrays that NumPy sorts as the values are to be sorted."""
+    if dtypes.kind(x.dtype) == "complex":
+        nans = 2 * np.isnan(x.real) + np.isnan(x.imag)
+        return [nans, *numpy_keys(x.real, ties=ties), *numpy_keys(x.imag, ties=ties)]
+    if dtypes.kind(x.dtype) != "float":
+        return [x if dtypes.bits(x.dtype) >= 8 else x.astype(np.int32)]
+    wide = x.astype(np.float32) if is_narrow(x.dtype) else x
+    signs = np.zeros(x.shape, bool) if ties else ~np.signbit(wide) & (wide == 0)
+    return [wide, signs]  # NumPy sorts NaN last
+
+
+def _lexsort(keys: Sequence[Any], axis: int) -> Any:
+    return np.lexsort(keys[::-1], axis=axis)
+
+
+# ---- sort -----------------------------------------------------------------------------------
+def write_sort(block: Any, operands: Sequence[Any], num_keys: int, dimension: int) -> list[Any]:
+    """A stable sort of integer operands by the first `num_keys` of them, ascending."""
+    scalars = [ShapedArray((), x.aval.dtype) for x in operands for _ in range(2)]
+
+    def before(b: Any, *pairs: Any) -> Any:
+        terms = [Term(b, p) for p in pairs]
+        found = terms[2 * num_keys - 2] < terms[2 * num_keys - 1]
+        for i in range(num_keys - 2, -1, -1):
+            x, y = terms[2 * i], terms[2 * i + 1]
+            found = (x < y) | ((x == y) & found)
+        return found.operand
+
+    # A stable sort is the faster one: merge sort (43 against 59 ms for 1e6 i32).
+    region = block.region(scalars, before)
+    names = ", ".join(map(str, operands))
+    attributes = f"dimension = {dimension} : i64, is_stable = true"
+    avals = [x.aval for x in operands]
+    made: list[Any] = block.op(
+        f'"stablehlo.sort"({names}) <{{{attributes}}}> {region}', operands, avals
+    )
+    return made
+
+
+class Sort(Primitive):
+    """(f32[5], i32[5]) -- dimension=0, is_stable=True, num_keys=1 --> [f32[5], i32[5]].
+
+    All operands are put in the order of the first `num_keys`.
+    """
+
+    multiple = True
+
+    def infer(
+        self, *xs: ShapedArray, dimension: int, is_stable: bool, num_keys: int
+    ) -> list[ShapedArray]:
+        if not xs:
+            raise TypeError("sort needs at least one operand")
+        if any(x.shape != xs[0].shape for x in xs):  # StableHLO sort C2, C3
+            raise TypeError(f"sort needs operands of one shape; got {types_text(xs)}")
+        if not 0 <= dimension < xs[0].ndim:  # C4
+            raise ValueError(f"sort: {xs[0]} has no axis {dimension}")
+        if not 1 <= num_keys <= len(xs):
+            raise ValueError(
+                f"sort of {len(xs)} operands takes num_keys from 1 to {len(xs)}; got {num_keys}"
+            )
+        return list(xs)
+
+    def numpy(self, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
+        ties = len(xs) > 1
+        keys = [key for x in xs[:num_keys] for key in numpy_keys(x, ties=ties)]
+        order = _lexsort(keys, dimension)
+        return [np.take_along_axis(x, order, dimension) for x in xs]
+
+    def emit(
+        self, block: Any, out: Sequence[ShapedArray], *xs: Any, dimension: int, is_stable: bool,
+        num_keys: int,
+    ) -> list[Any]:  # fmt: skip
+        if len(xs) == 1:
+            keys = sort_keys(Term(block, xs[0]), ties=False)
+            made = write_sort(block, [key.operand for key in keys], len(keys), dimension)
+            return [self._value([Term(block, key) for key in made], out[0].dtype).operand]
+        keys = [k for x in xs[:num_keys] for k in sort_keys(Term(block, x))]
+        count = len(keys)
+        # Integers are their own keys and need not be carried twice.
+        own = {str(k.operand): i for i, k in enumerate(keys)}
+        carried = [x for x in xs if str(x) not in own]
+        made = write_sort(block, [k.operand for k in keys] + carried, count, dimension)
+        rest = iter(made[count:])
+        return [made[own[str(x)]] if str(x) in own else next(rest) for x in xs]
+
+    @staticmethod
+    def _value(keys: list[Term], dtype: np.dtype[Any]) -> Term:
+        if len(keys) == 1:
+            return from_key(keys[0], dtype)
+        part = np.zeros((), dtype).real.dtype
+        real, imag = (from_key(key, part) for key in keys[1:])
+        return Term(real.block, real.block.complex(real.operand, imag.operand))
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int, **params: Any
+    ) -> tuple[Any, Any]:
+        places = broadcasted_iota(INT32, primals[0].aval.shape, dimension)
+        *outs, order = self(*primals, places, dimension=dimension, **params)
+        moved = [None if t is None else take_along(t, order, dimension) for t in tangents]
+        return outs, moved
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension: int,
+        **params: Any,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        xs = batch_first(size, operands, axes)
+        return self(*xs, dimension=dimension + 1, **params), [0] * len(xs)
+
+
+def take_along(x: Any, order: Any, axis: int) -> Any:
+    """The elements at the places `order` of one axis, which are all within it and distinct."""
+    shape = order.aval.shape
+    others = tuple(i for i in range(len(shape)) if i != axis)
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return gather_p(
+        x, reshape(order, (*shape, 1)), dimension_numbers=numbers, slice_sizes=(1,) * len(shape),
+        indices_are_sorted=False, unique_indices=True, mode="promise_in_bounds",
+    )  # fmt: skip
+
+
+sort_p = Sort("sort")
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """The elements in ascending order along an axis; NaN comes last.
+
+    `operand` is an array, or a sequence of arrays of one shape that are all put in the order of
+    the first `num_keys`; a list is returned then.  Raises ValueError for an axis out of range,
+    TypeError when shapes differ.  Always stable.
+
+    >>> lax.sort(jnp.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    >>> lax.sort((jnp.array([3, 1, 2]), jnp.array([0, 1, 2])))
+    (Array([1, 2, 3], dtype=int32), Array([1, 2, 0], dtype=int32))
+    """
+    several = isinstance(operand, (tuple, list))
+    xs = [as_array(x) for x in operand] if several else [as_array(operand)]
+    if not xs:
+        raise TypeError("sort needs at least one operand")
+    axis = canonical_axis("sort", dimension, xs[0].aval.ndim)
+    made = sort_p(*xs, dimension=axis, is_stable=bool(is_stable), num_keys=index(num_keys))
+    return tuple(made) if several else made[0]
+
+
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Any, Any]:
+    """Keys in ascending order along an axis, and values in the order of their keys.
+
+    Raises TypeError when shapes differ.
+
+    >>> lax.sort_key_val(jnp.array([3, 1, 2]), jnp.array([30.0, 10.0, 20.0]))
+    (Array([1, 2, 3], dtype=int32), Array([10., 20., 30.], dtype=float32))
+    """
+    key, value = sort((keys, values), dimension, is_stable, num_keys=1)
+    return key, value
+
+
+# ---- argsort --------------------------------------------------------------------------------
+class ArgSort(Primitive):
+    """f32[5] -- dimension=0, index_dtype=int32 --> i32[5].  Places in the order of the elements."""
+
+    def infer(self, x: ShapedArray, *, dimension: int, index_dtype: np.dtype[Any]) -> ShapedArray:
+        if not 0 <= dimension < x.ndim:
+            raise ValueError(f"argsort: {x} has no axis {dimension}")
+        if not dtypes.in_domain(index_dtype, "integer"):
+            raise TypeError(f"argsort takes an integer index_dtype; got {index_dtype}")
+        return ShapedArray(x.shape, index_dtype)
+
+    def numpy(self, x: Any, *, dimension: int, index_dtype: np.dtype[Any]) -> Any:
+        return _lexsort(numpy_keys(x), dimension).astype(index_dtype)
+
+    def emit(
+        self, block: Any, out: ShapedArray, x: Any, *, dimension: int, index_dtype: np.dtype[Any]
+    ) -> Any:
+        keys = sort_keys(Term(block, x))
+        order = write_argsort(block, keys, dimension)
+        return order.to(index_dtype).operand
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        return self(*primals, **params), None
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension: int,
+        **params: Any,
+    ) -> tuple[Any, int]:  # fmt: skip
+        return self(move(operands[0], axes[0], 0), dimension=dimension + 1, **params), 0
+
+
+def write_argsort(block: Any, keys: list[Term], dimension: int) -> Term:
+    """The places of the elements in the order of their keys; of equal keys the first is first."""
+    shape = keys[0].shape
+    places = Term(block, block.iota(ShapedArray(shape, INT32), dimension))
+    if len(keys) == 1 and dtypes.bits(keys[0].dtype) <= 32:
+        # Key and place in one i64: one operand sorts 5 times as fast as two.
+        key = keys[0].to(INT64)
+        if dtypes.kind(keys[0].dtype) == "unsigned":
+            key = key - 2**31
+        packed = (key << 32) | places.to(INT64)
+        (order,) = write_sort(block, [packed.operand], 1, dimension)
+        return Term(block, order).to(INT32)
+    operands = [key.operand for key in keys]
+    return Term(block, write_sort(block, [*operands, places.operand], len(keys), dimension)[-1])
+
+
+argsort_p = ArgSort("argsort")
+
+
+def argsort(operand: Any, dimension: int = -1, index_dtype: Any = np.int32) -> Any:
+    """The places of the elements in ascending order along an axis; stable, NaN last.
+
+    Raises ValueError for an axis out of range.
+
+    >>> hloom.ops.sorting.argsort(jnp.array([3, 1, 2]))
+    Array([1, 2, 0], dtype=int32)
+    """
+    operand = as_array(operand)
+    axis = canonical_axis("argsort", dimension, operand.aval.ndim)
+    return argsort_p(operand, dimension=axis, index_dtype=array_dtype(index_dtype))
+
+
+# ---- top_k ----------------------------------------------------------------------------------
+class TopK(Primitive):
+    """f32[3,5] -- k=2, axis=1 --> [f32[3,2], i32[3,2]].  The largest, and their places.
+
+    NaN is largest; of equals the first comes first.
+    """
+
+    multiple = True
+
+    def infer(self, x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
+        check_domain("top_k", [x], "ordered")
+        if not 0 <= axis < x.ndim:
+            raise ValueError(f"top_k: {x} has no axis {axis}")
+        if not 0 <= k <= x.shape[axis]:
+            raise ValueError(f"top_k takes k from 0 to {x.shape[axis]} for {x}; got {k}")
+        shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+        return [x.update(shape=shape), ShapedArray(shape, INT32)]
+
+    def numpy(self, x: Any, *, k: int, axis: int) -> list[Any]:
+        # Descending and stable: ascending from behind, read from behind.
+        order = _lexsort([np.flip(key, axis) for key in numpy_keys(x)], axis)
+        order = x.shape[axis] - 1 - np.flip(order, axis)
+        best = np.take(order, range(k), axis)
+        return [np.take_along_axis(x, best, axis), best.astype(np.int32)]
+
+    def emit(
+        self, block: Any, out: Sequence[ShapedArray], x: Any, *, k: int, axis: int
+    ) -> list[Any]:
+        order = write_argsort(block, [~sort_key(Term(block, x))], axis)
+        starts, limits = [0] * out[0].ndim, out[0].shape
+        best = block.slice(order.operand, starts, limits)
+        return [block.trace(_TAKE[axis, x.aval.ndim], x, best), best]
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], *, k: int, axis: int
+    ) -> tuple[Any, Any]:
+        values, places = self(*primals, k=k, axis=axis)
+        return [values, places], [take_along(tangents[0], places, axis), None]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, k: int, axis: int
+    ) -> tuple[Any, Any]:
+        (x,), (batched,) = operands, axes
+        return self(x, k=k, axis=axis + (axis >= batched)), [batched, batched]
+
+
+class _Takes(dict[tuple[int, int], Any]):
+    """`take_along` as one function for each (axis, ndim): lowerings are shared by the function."""
+
+    def __missing__(self, key: tuple[int, int]) -> Any:
+        def take(x: Any, order: Any) -> Any:
+            return take_along(x, order, key[0])
+
+        self[key] = take
+        return take
+
+
+_TAKE = _Takes()
+top_k_p = TopK("top_k")
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
+    """The `k` largest elements along an axis, in descending order, and their places.
+
+    NaN is largest; of equals the first comes first.  Raises ValueError when there are fewer.
+
+    >>> lax.top_k(jnp.array([1, 3, 2]), 2)
+    (Array([3, 2], dtype=int32), Array([1, 2], dtype=int32))
+    """
+    operand = as_array(operand)
+    axis = canonical_axis("top_k", axis, operand.aval.ndim)
+    values, places = top_k_p(operand, k=index(k), axis=axis)
+    return values, places
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The `k` largest elements along an axis and their places; exact, as `top_k`.
+
+    The other parameters tune accelerators, and are not looked at.
+
+    >>> lax.approx_max_k(jnp.array([1.0, 3.0, 2.0]), 1)
+    (Array([3.], dtype=float32), Array([1], dtype=int32))
+    """
+    return top_k(operand, k, axis=reduction_dimension)
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The `k` smallest elements along an axis and their places; exact.
+
+    The other parameters tune accelerators, and are not looked at.  NaN is largest.
+
+    >>> lax.approx_min_k(jnp.array([1.0, 3.0, 2.0]), 1)
+    (Array([1.], dtype=float32), Array([0], dtype=int32))
+    """
+    operand = as_array(operand)
+    axis = canonical_axis("approx_min_k", reduction_dimension, operand.aval.ndim)
+    places = slice_in_dim(argsort(operand, axis), 0, index(k), 1, axis)
+    return take_along(operand, places, axis), places

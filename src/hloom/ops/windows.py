@@ -1,0 +1,564 @@
+"""Reductions over sliding windows: sum, largest, smallest, and the way back from the largest.
+
+A window is told by five tuples with an entry for each axis: its size, the stride between windows,
+the padding (low, high) of the operand, and dilations: `base_dilation` puts holes between the
+operand's elements, `window_dilation` between the window's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array
+from hloom.core.operands import convert as convert_operands
+from hloom.core.primitive import Primitive
+from hloom.ops.compare import (
+    complex_at_least,
+    complex_at_most,
+    larger,
+    numpy_max,
+    numpy_min,
+    smaller,
+)
+from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
+from hloom.ops.formula import Term, where
+from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
+from hloom.ops.linear import batch_first, constant, zeros
+from hloom.ops.reduce import highest, lowest
+from hloom.ops.shape import integers, iota, reshape
+from hloom.ops.slicing import pad
+
+Sizes = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
+
+
+# ---- the arithmetic of windows; convolution has the same ---------------------------------------
+def dilated(size: int, dilation: int) -> int:
+    """The size of an axis with `dilation` - 1 holes between each two elements."""
+    return (size - 1) * dilation + 1 if size else 0
+
+
+def count_windows(size: int, window: int, stride: int) -> int:
+    """How many windows fit into an axis; all sizes are with padding and dilation."""
+    return (size - window) // stride + 1 if size >= window else 0
+
+
+def padtype_to_pads(
+    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: Any
+) -> list[tuple[int, int]]:
+    """The (low, high) padding of each axis that a padding's name stands for.
+
+    "VALID" is none; "SAME" makes ceil(size / stride) windows, an odd element of padding behind;
+    "SAME_LOWER" puts it before.  Raises ValueError for another name.
+
+    >>> lax.padtype_to_pads((5,), (2,), (1,), "SAME")
+    [(0, 1)]
+    """
+    name = str(padding).upper()
+    if name == "VALID":
+        return [(0, 0)] * len(in_shape)
+    if name not in ("SAME", "SAME_LOWER"):
+        raise ValueError(f'padding is "SAME", "SAME_LOWER", "VALID" or pairs; got {padding!r}')
+    pads = []
+    for size, window, stride in zip(in_shape, window_shape, window_strides):
+        total = max((-(-size // stride) - 1) * stride + window - size, 0)
+        less, more = total // 2, total - total // 2
+        pads.append((more, less) if name == "SAME_LOWER" else (less, more))
+    return pads
+
+
+class Window(NamedTuple):
+    """The five tuples, as they stand in a Jaxpr's params."""
+
+    window_dimensions: Sizes
+    window_strides: Sizes
+    padding: Pads
+    base_dilation: Sizes
+    window_dilation: Sizes
+
+    def check(self, text: str, x: ShapedArray) -> None:
+        """Raise unless there is an entry for each axis, and sizes are positive."""
+        if any(len(column) != x.ndim for column in self):  # StableHLO reduce_window C4, C6, ..
+            raise TypeError(f"{text} of {x} takes one entry for each axis; got {self.text()}")
+        positive = self.window_dimensions + self.window_strides + self[3] + self[4]
+        if positive and min(positive) < 1:  # C5, C7, C9, C11
+            raise ValueError(
+                f"{text} of {x}: sizes, strides and dilations must be positive; got {self.text()}"
+            )
+
+    def text(self) -> str:
+        """For an error text."""
+        return ", ".join(f"{name}={value}" for name, value in self._asdict().items())
+
+    def shape(self, x: Any) -> Sizes:
+        """How many windows there are along each axis of an operand."""
+        return tuple(
+            count_windows(low + dilated(n, base) + high, dilated(w, inner), stride)
+            for n, w, stride, (low, high), base, inner in zip(x.shape, *self)
+        )
+
+    def with_axis(self, axis: int) -> Window:
+        """The same for an operand with one more axis, along which windows have size 1."""
+        entries = (1, 1, (0, 0), 1, 1)
+        return Window(*((*c[:axis], e, *c[axis:]) for c, e in zip(self, entries)))
+
+    def is_dilated(self) -> bool:
+        """Whether there are holes anywhere."""
+        return any(d != 1 for d in self.base_dilation + self.window_dilation)
+
+    def attributes(self) -> str:
+        """As attributes of a StableHLO operation."""
+        names = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+        columns = (self[0], self[1], self[3], self[4])
+        lists = [
+            f"{name} = array<i64: {', '.join(map(str, column))}>"
+            for name, column in zip(names, columns)
+        ]
+        pads = ", ".join(f"[{low}, {high}]" for low, high in self.padding)
+        return ", ".join([*lists, f"padding = dense<[{pads}]> : tensor<{len(self[0])}x2xi64>"])
+
+    def parts(self, x: Any, fill: Any) -> Iterator[Any]:
+        """For NumPy rules: for each place in the window, what all windows have there."""
+        for axis, (n, (low, high), base) in enumerate(zip(x.shape, self.padding, self[3])):
+            spread = np.full((*x.shape[:axis], dilated(n, base), *x.shape[axis + 1 :]), fill)
+            spread[(*[slice(None)] * axis, slice(None, None, base))] = x
+            widths = [(0, 0)] * x.ndim
+            widths[axis] = max(low, 0), max(high, 0)
+            x = np.pad(spread, widths, constant_values=fill)
+            x = x[(*[slice(None)] * axis, slice(max(-low, 0), x.shape[axis] - max(-high, 0)))]
+        plain = self._replace(padding=((0, 0),) * x.ndim, base_dilation=(1,) * x.ndim)
+        counts = plain.shape(x)
+        for place in product(*map(range, self.window_dimensions)):
+            starts = [i * inner for i, inner in zip(place, self.window_dilation)]
+            yield x[
+                tuple(
+                    slice(a, a + (m - 1) * s + 1, s) if m else slice(0, 0)
+                    for a, m, s in zip(starts, counts, self.window_strides)
+                )
+            ]
+
+
+def window_of(
+    name: str,
+    x: ShapedArray,
+    dimensions: Any,
+    strides: Any,
+    padding: Any,
+    base_dilation: Any,
+    window_dilation: Any,
+) -> Window:
+    """A window as the user wrote it: None is 1 everywhere, padding may be a name."""
+    ones = (1,) * x.ndim
+    sizes = integers(name, "window_dimensions", dimensions)
+    steps = integers(name, "window_strides", ones if strides is None else strides)
+    base = integers(name, "base_dilation", ones if base_dilation is None else base_dilation)
+    inner = integers(name, "window_dilation", ones if window_dilation is None else window_dilation)
+    none = ((0, 0),) * x.ndim
+    Window(sizes, steps, none, base, inner).check(name, x)
+    if isinstance(padding, str):
+        padding = padtype_to_pads(
+            list(map(dilated, x.shape, base)), list(map(dilated, sizes, inner)), steps, padding
+        )
+    return Window(sizes, steps, pairs(name, padding), base, inner)
+
+
+def pairs(name: str, padding: Any) -> Pads:
+    """Padding as pairs of integers."""
+    try:
+        return tuple((int(low), int(high)) for low, high in padding)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} takes padding as a name or as a pair (low, high) for each axis; "
+            f"got {padding!r:.80}"
+        ) from None
+
+
+# ---- reduce_window --------------------------------------------------------------------------
+class ReduceWindow(Primitive):
+    """f32[4] -- window_dimensions=(2,), window_strides=(2,), .. --> f32[2].
+
+    Padding and holes count as the identity of the operation.
+    """
+
+    def __init__(
+        self, name: str, *, combine: Callable[[Term, Term], Term], numpy: Any,
+        identity: Callable[[np.dtype[Any]], Any], domain: str,
+    ):  # fmt: skip
+        super().__init__(name)
+        self.combine = combine
+        self.function = numpy
+        self.identity = identity
+        self.domain = domain
+
+    def infer(self, x: ShapedArray, **params: Any) -> ShapedArray:
+        check_domain(self.name, [x], self.domain)
+        window = Window(**params)
+        window.check(self.name, x)
+        return x.update(shape=window.shape(x))
+
+    def numpy(self, x: Any, **params: Any) -> Any:
+        wide = x.astype(np.float32) if is_narrow(x.dtype) else x
+        window = Window(**params)
+        first = np.asarray(self.identity(wide.dtype)).astype(wide.dtype)
+        out = np.full(window.shape(x), first)
+        with np.errstate(all="ignore"):
+            for part in window.parts(wide, first):
+                out = self.function(out, part)
+        return out.astype(x.dtype, copy=False)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, **params: Any) -> Any:
+        if not x.aval.ndim:
+            return x
+        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
+        x = block.convert(x, wide)
+        avals, init = [ShapedArray((), wide)] * 2, self.identity(wide)
+
+        def body(b: Any, p: Any, q: Any) -> Any:
+            return self.combine(Term(b, p), Term(b, q)).operand
+
+        region = block.region(avals, body)
+        (found,) = _write(block, Window(**params), [x], [init], out.shape, region)
+        return block.convert(found, out.dtype)
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, int]:
+        return self(operands[0], **Window(**params).with_axis(axes[0])._asdict()), axes[0]
+
+
+def _write(
+    block: Any, window: Window, xs: Sequence[Any], inits: Sequence[Any], shape: Sizes, region: str
+) -> list[Any]:
+    """One reduce_window of several operands."""
+    scalars = [block.constant(i, ShapedArray((), x.aval.dtype)) for x, i in zip(xs, inits)]
+    outs = [ShapedArray(shape, x.aval.dtype) for x in xs]
+    names = ", ".join(map(str, (*xs, *scalars)))
+    head = f'"stablehlo.reduce_window"({names}) <{{{window.attributes()}}}> {region}'
+    made: list[Any] = block.op(head, (*xs, *scalars), outs)
+    return made
+
+
+class ReduceWindowSum(ReduceWindow):
+    """f32[4] -- window_dimensions=(2,), window_strides=(2,), .. --> f32[2]."""
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        return self(*primals, **params), self(*tangents, **params)
+
+    def transpose(self, ct: Any, x: Any, **params: Any) -> list[Any]:
+        window = Window(**params)
+        if not ct.aval.size or not x.aval.size:
+            return [zeros(x.aval)]
+        config = []
+        for n, m, w, stride, (low, _), base, inner in zip(
+            x.aval.shape, ct.aval.shape, *window
+        ):
+            reach = (w - 1) * inner
+            before = reach - low
+            behind = (n - 1) * base + reach + 1 - dilated(m, stride) - before
+            config.append((before, behind, stride - 1))
+        # What a window summed, it now gives: the same windows over the cotangents, spread out.
+        spread = pad(ct, constant(0, ct.aval.dtype), config)
+        none, ones = ((0, 0),) * len(config), (1,) * len(config)
+        back = Window(window[0], window.base_dilation, none, ones, window.window_dilation)
+        return [self(spread, **back._asdict())]
+
+
+class ReduceWindowExtreme(ReduceWindow):
+    """f32[4] -- window_dimensions=(2,), window_strides=(2,), .. --> f32[2].
+
+    NaN where a window has one.  The tangent is that of the first extreme element.
+    """
+
+    def __init__(self, name: str, *, hlo: str, pick: WindowPick, **rules: Any):
+        super().__init__(name, domain="any", **rules)
+        self.hlo = hlo
+        self.pick = pick
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, **params: Any) -> Any:
+        if dtypes.kind(out.dtype) != "float" or not x.aval.ndim:
+            return super().emit(block, out, x, **params)
+        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
+        x = block.convert(x, wide)
+        value, flag = ShapedArray((), wide), ShapedArray((), np.dtype(bool))
+
+        def body(b: Any, p: Any, seen: Any, q: Any, new: Any) -> list[Any]:
+            return [b.elementwise(self.hlo, p, q), b.or_(seen, new)]
+
+        # XLA's plain max and min over windows lose NaN.
+        region = block.region([value, flag, value, flag], body)
+        inits = [self.identity(wide), False]
+        is_nan = block.compare(x, "NE", x)
+        found, nan = _write(block, Window(**params), [x, is_nan], inits, out.shape, region)
+        found = block.select(nan, block.constant(float("nan"), found.aval), found)
+        return block.convert(found, out.dtype)
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        (x,), (t,) = primals, tangents
+        return self(x, **params), self.pick(x, t, **params)
+
+
+# ---- what stands at the extreme of each window -------------------------------------------------
+class WindowPick(Primitive):
+    """(f32[4], f32[4]) -- window_dimensions=(2,), .. --> f32[2].
+
+    The value that stands where the key is largest (or smallest) in each window; the first of
+    equals, zero in a window of padding only.
+    """
+
+    def __init__(self, name: str, *, largest: bool):
+        super().__init__(name)
+        self.largest = largest
+        self.identity = lowest if largest else highest
+
+    def infer(self, keys: ShapedArray, values: ShapedArray, **params: Any) -> ShapedArray:
+        window = Window(**params)
+        window.check(self.name, keys)
+        if keys.shape != values.shape:
+            raise TypeError(f"{self.name} takes keys and values of one shape; got {keys}, {values}")
+        return values.update(shape=window.shape(keys))
+
+    def numpy(self, keys: Any, values: Any, **params: Any) -> Any:
+        window = Window(**params)
+        first = np.asarray(self.identity(keys.dtype)).astype(keys.dtype)
+        best = np.full(window.shape(keys), first)
+        out = np.zeros(best.shape, values.dtype)
+        zero = np.zeros((), values.dtype)
+        for key, value in zip(window.parts(keys, first), window.parts(values, zero)):
+            ahead = best >= key if self.largest else best <= key
+            left = ahead | (best != best)
+            best, out = np.where(left, best, key), np.where(left, out, value)
+        return out
+
+    def emit(self, block: Any, out: ShapedArray, keys: Any, values: Any, **params: Any) -> Any:
+        if not out.ndim:
+            return values
+        scalars = [ShapedArray((), x.aval.dtype) for x in (keys, values)]
+        region = block.region(scalars * 2, self._better)
+        inits = [self.identity(keys.aval.dtype), 0]
+        return _write(block, Window(**params), [keys, values], inits, out.shape, region)[1]
+
+    def _better(self, block: Any, *operands: Any) -> list[Any]:
+        x, a, y, b = [Term(block, operand) for operand in operands]
+        if dtypes.kind(x.dtype) == "complex":
+            ahead = (complex_at_least if self.largest else complex_at_most)(x, y)
+        else:
+            ahead = x.compare("GE" if self.largest else "LE", y)
+        left = ahead | (x != x)
+        return [where(left, x, y).operand, where(left, a, b).operand]
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        keys, _ = primals
+        t = None if tangents[1] is None else self(keys, tangents[1], **params)
+        return self(*primals, **params), t
+
+    def transpose(self, ct: Any, keys: Any, values: Any, **params: Any) -> list[Any]:
+        window, aval = Window(**params), values.aval
+        if not window.is_dilated() and aval.ndim and ct.aval.dtype == keys.aval.dtype:
+            back = select_and_scatter_add_p(
+                ct, keys, select="ge" if self.largest else "le",
+                window_dimensions=window[0], window_strides=window[1], padding=window.padding,
+            )  # fmt: skip
+            return [None, back]
+        # Number the elements, see which ones were picked, and add to those.
+        numbers = reshape(iota(np.dtype(np.int32), aval.size), aval.shape)
+        picked = self(keys, numbers, **params)
+        flat = scatter_add(
+            zeros(ShapedArray((aval.size,), aval.dtype)),
+            reshape(picked, (ct.aval.size, 1)), reshape(ct, (ct.aval.size,)),
+            ScatterDimensionNumbers((), (0,), (0,)),
+        )  # fmt: skip
+        return [None, reshape(flat, aval.shape)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, int]:
+        keys, values = batch_first(size, operands, axes)
+        return self(keys, values, **Window(**params).with_axis(0)._asdict()), 0
+
+
+class SelectAndScatterAdd(Primitive):
+    """(f32[2], f32[4]) -- select=ge, window_dimensions=(2,), window_strides=(2,), .. --> f32[4].
+
+    Each source element is added where the operand's window has its largest ("le": smallest).
+    """
+
+    def infer(
+        self, source: ShapedArray, operand: ShapedArray, *, select: str, window_dimensions: Sizes,
+        window_strides: Sizes, padding: Pads,
+    ) -> ShapedArray:  # fmt: skip
+        check_same_dtype(self.name, (source, operand))
+        ones = (1,) * operand.ndim
+        window = Window(window_dimensions, window_strides, padding, ones, ones)
+        window.check(self.name, operand)
+        if select not in ("ge", "le"):
+            raise ValueError(f'{self.name}: select is "ge" or "le"; got {select!r}')
+        if source.shape != window.shape(operand):  # StableHLO select_and_scatter C2
+            raise TypeError(
+                f"{self.name} takes a source element for each window of {operand}, shape "
+                f"{window.shape(operand)}; got {source}"
+            )
+        return operand.strong()
+
+    def numpy(
+        self, source: Any, operand: Any, *, select: str, window_dimensions: Sizes,
+        window_strides: Sizes, padding: Pads,
+    ) -> Any:  # fmt: skip
+        numbers = np.arange(1, operand.size + 1).reshape(operand.shape)
+        pick = pick_max_p if select == "ge" else pick_min_p
+        ones = (1,) * operand.ndim
+        window = Window(window_dimensions, window_strides, padding, ones, ones)
+        places = pick.numpy(operand, numbers, **window._asdict())
+        wide = np.float32 if is_narrow(operand.dtype) else operand.dtype
+        out = np.zeros(operand.size + 1, wide)
+        np.add.at(out, places.ravel(), source.ravel().astype(wide))
+        return out[1:].reshape(operand.shape).astype(operand.dtype)
+
+    def emit(
+        self, block: Any, out: ShapedArray, source: Any, operand: Any, *, select: str,
+        window_dimensions: Sizes, window_strides: Sizes, padding: Pads,
+    ) -> Any:  # fmt: skip
+        if not out.ndim:
+            return source
+        scalar = ShapedArray((), out.dtype)
+        pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+        attributes = (
+            f"window_dimensions = array<i64: {', '.join(map(str, window_dimensions))}>, "
+            f"window_strides = array<i64: {', '.join(map(str, window_strides))}>, "
+            f"padding = dense<[{pads}]> : tensor<{out.ndim}x2xi64>"
+        )
+        regions = block.regions(
+            ([scalar] * 2, lambda b, p, q: _keeps(b, select, p, q)),
+            ([scalar] * 2, lambda b, p, q: b.add(p, q)),
+        )
+        zero = block.constant(0, scalar)
+        xs = (operand, source, zero)
+        names = ", ".join(map(str, xs))
+        return block.op(
+            f'"stablehlo.select_and_scatter"({names}) <{{{attributes}}}> {regions}', xs, out
+        )
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        source, operand = primals
+        t = None if tangents[0] is None else self(tangents[0], operand, **params)
+        return self(source, operand, **params), t
+
+    def transpose(
+        self, ct: Any, source: Any, operand: Any, *, select: str, **params: Any
+    ) -> list[Any]:
+        ones = (1,) * operand.aval.ndim
+        pick = pick_max_p if select == "ge" else pick_min_p
+        return [pick(operand, ct, **params, base_dilation=ones, window_dilation=ones), None]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, select: str,
+        window_dimensions: Sizes, window_strides: Sizes, padding: Pads,
+    ) -> tuple[Any, int]:  # fmt: skip
+        source, operand = batch_first(size, operands, axes)
+        out = self(
+            source, operand, select=select, window_dimensions=(1, *window_dimensions),
+            window_strides=(1, *window_strides), padding=((0, 0), *padding),
+        )  # fmt: skip
+        return out, 0
+
+
+def _keeps(block: Any, select: str, p: Any, q: Any) -> Any:
+    """Whether the first of two elements is selected; NaN is."""
+    x, y = Term(block, p), Term(block, q)
+    return (x.compare(select.upper(), y) | (x != x)).operand
+
+
+pick_max_p = WindowPick("reduce_window_pick_max", largest=True)
+pick_min_p = WindowPick("reduce_window_pick_min", largest=False)
+select_and_scatter_add_p = SelectAndScatterAdd("select_and_scatter_add")
+reduce_window_sum_p = ReduceWindowSum(
+    "reduce_window_sum", combine=lambda x, y: x + y, numpy=np.add, identity=lambda dtype: 0,
+    domain="number",
+)  # fmt: skip
+reduce_window_max_p = ReduceWindowExtreme(
+    "reduce_window_max", combine=larger, hlo="maximum", numpy=numpy_max, identity=lowest,
+    pick=pick_max_p,
+)  # fmt: skip
+reduce_window_min_p = ReduceWindowExtreme(
+    "reduce_window_min", combine=smaller, hlo="minimum", numpy=numpy_min, identity=highest,
+    pick=pick_min_p,
+)  # fmt: skip
+
+
+def reduce_window_shape_tuple(
+    operand_shape: Sequence[int],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> tuple[int, ...]:
+    """The shape of a `reduce_window` with these parameters.
+
+    >>> lax.reduce_window_shape_tuple((5,), (2,), (2,), "VALID")
+    (2,)
+    """
+    aval = ShapedArray(tuple(operand_shape), np.dtype(np.float32))
+    window = window_of(
+        "reduce_window", aval, window_dimensions, window_strides, padding, base_dilation,
+        window_dilation,
+    )  # fmt: skip
+    return window.shape(aval)
+
+
+def window_reduction(
+    primitive: ReduceWindow,
+    operand: Any,
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None = None,
+    padding: Any = "VALID",
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> Any:
+    """Apply one of the `reduce_window_*_p` with parameters as the user writes them."""
+    operand = as_array(operand)
+    window = window_of(
+        primitive.name, operand.aval, window_dimensions, window_strides, padding, base_dilation,
+        window_dilation,
+    )  # fmt: skip
+    return primitive(operand, **window._asdict())
+
+
+def select_and_scatter_add(
+    source: Any,
+    operand: Any,
+    select: str,
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None = None,
+    padding: Any = "VALID",
+) -> Any:
+    """Each source element added at the largest element of the operand's window it stands for.
+
+    `select` is "ge", or "le" for the smallest.  The derivative of pooling by the largest.  Raises
+    TypeError unless the source has one element for each window.
+
+    >>> x = jnp.array([1.0, 3.0, 4.0, 2.0])
+    >>> lax.select_and_scatter_add(jnp.array([10.0, 20.0]), x, "ge", (2,), (2,))
+    Array([ 0., 10., 20.,  0.], dtype=float32)
+    """
+    source, operand = convert_operands("select_and_scatter_add", (source, operand))
+    window = window_of(
+        "select_and_scatter_add", operand.aval, window_dimensions, window_strides, padding, None, None
+    )
+    return select_and_scatter_add_p(
+        source, operand, select=select, window_dimensions=window[0], window_strides=window[1],
+        padding=window.padding,
+    )  # fmt: skip
