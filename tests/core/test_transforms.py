@@ -270,12 +270,12 @@ def test_a_jaxpr_is_printed_as_in_the_seed():
     assert text == (
         "{ lambda ; a:f32[]. let\n"
         "    b:f32[] = jit[\n"
-        "      jaxpr={ lambda ; a:f32[]. let\n"
-        "              b:f32[] = sin a\n"
-        "              c:f32[] = exp a\n"
-        "              d:f32[] = mul b c\n"
-        "            in (d,) }\n"
         "      name=f\n"
+        "      jaxpr={ lambda ; a:f32[]. let\n"
+        "          b:f32[] = sin a\n"
+        "          c:f32[] = exp a\n"
+        "          d:f32[] = mul b c\n"
+        "        in (d,) }\n"
         "    ] a\n"
         "  in (b,) }"
     )

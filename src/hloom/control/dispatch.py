@@ -127,7 +127,7 @@ class Jitted:
         if self.inline:
             outs = eval_jaxpr(call.jaxpr, operands)
         else:
-            outs = jit_p.apply(operands, {"jaxpr": call.jaxpr, "name": self.name})
+            outs = jit_p.apply(operands, {"name": self.name, "jaxpr": call.jaxpr})
         return tree.unflatten(call.out_tree, outs)
 
     # ---- first time ---------------------------------------------------------------------------

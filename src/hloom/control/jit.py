@@ -98,7 +98,7 @@ class Jit(Primitive):
             return *trace_to_jaxpr(forward, avals, Origin("jvp", arguments=())), alive
 
         new, captured, alive = derived(jaxpr, ("jvp", live, *_avals(primals)), make)
-        outs = jit_p.apply([*captured, *primals, *[tangents[i] for i in live]], {"jaxpr": new, "name": name})
+        outs = jit_p.apply([*captured, *primals, *[tangents[i] for i in live]], {"name": name, "jaxpr": new})
         dots: list[Any] = [None] * count
         for i, t in zip(alive, outs[count:]):
             dots[i] = t
@@ -117,7 +117,7 @@ class Jit(Primitive):
             return *trace_to_jaxpr(batched, [x.aval for x in operands], Origin("vmap")), found
 
         new, captured, found = derived(jaxpr, ("batch", size, *axes, *_avals(operands)), make)
-        return jit_p.apply([*captured, *operands], {"jaxpr": new, "name": name}), found
+        return jit_p.apply([*captured, *operands], {"name": name, "jaxpr": new}), found
 
     def partial_eval(self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         """Split into a Jaxpr of what is known, run now, and one of the rest, recorded."""
@@ -148,10 +148,10 @@ class Jit(Primitive):
 
         first, captured, rest, is_known = derived(jaxpr, ("partial", unknown, *_avals(known)), make)
         with active(trace.parent):
-            values = jit_p.apply([*captured, *known], {"jaxpr": first, "name": name})
+            values = jit_p.apply([*captured, *known], {"name": name, "jaxpr": first})
         count = sum(is_known)
         late = [*values[count:], *[x for x, u in zip(operands, unknown) if u]]
-        recorded = iter(trace.record(self, late, {"jaxpr": rest, "name": name}))
+        recorded = iter(trace.record(self, late, {"name": name, "jaxpr": rest}))
         now = iter(values[:count])
         return [next(now) if k else next(recorded) for k in is_known]
 
@@ -179,7 +179,7 @@ class Jit(Primitive):
             return *trace_to_jaxpr(backward, [x.aval for x in (*known, *given)], Origin("grad")), alive
 
         new, captured, alive = derived(jaxpr, ("transpose", lin, live, *_avals([*known, *given])), make)
-        outs = dict(zip(alive, jit_p.apply([*captured, *known, *given], {"jaxpr": new, "name": name})))
+        outs = dict(zip(alive, jit_p.apply([*captured, *known, *given], {"name": name, "jaxpr": new})))
         numbers: Iterator[int] = iter(range(len(lin)))
         return [outs.get(next(numbers)) if linear else None for linear in lin]
 

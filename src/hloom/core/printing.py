@@ -43,7 +43,7 @@ class Printer:
     def equation(self, equation: Equation, indent: str) -> str:
         tail = "".join(f" {self.atom(x)}" for x in equation.inputs)
         head = " ".join(self.binder(v, output=True) for v in equation.outputs)
-        params = [f"{name}={param(value, indent + '    ')}" for name, value in equation.params.items()]
+        params = [f"{name}={param(value, indent + '  ')}" for name, value in equation.params.items()]
         if not params:
             return f"{indent}{head} = {equation.primitive.name}{tail}"
         line = f"{indent}{head} = {equation.primitive.name}[{' '.join(params)}]{tail}"
