@@ -66,9 +66,7 @@ def count_down(size: int) -> str:
 
 def filled(shape: str) -> str:
     t = f"tensor<{shape}xf32>"
-    return main(
-        f"() -> {t}", f"%0 = stablehlo.constant dense<1.0> : {t}", f"return %0 : {t}"
-    )
+    return main(f"() -> {t}", f"%0 = stablehlo.constant dense<1.0> : {t}", f"return %0 : {t}")
 
 
 def run(engine: Engine, executable: Executable, *values: Any) -> list[Any]:

@@ -213,6 +213,8 @@ def test_the_folder_and_its_files_are_the_users_own(folder: Path) -> None:
 def test_the_environment_chooses_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HLOOM_CACHE_DIR", "~/elsewhere")
     assert default_folder() == Path.home() / "elsewhere"
+    monkeypatch.setenv("HLOOM_CACHE_DIR", "below")
+    assert default_folder() == Path.cwd() / "below"
     monkeypatch.delenv("HLOOM_CACHE_DIR")
     usual = default_folder()
     assert usual is not None and "hloom" in usual.parts
@@ -254,14 +256,18 @@ def test_a_folder_of_another_user_is_ignored(folder: Path) -> None:
     ignored("it belongs to another user")
 
 
+def test_without_a_home_there_is_no_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HLOOM_CACHE_DIR")
+    monkeypatch.setattr(disk_cache.platformdirs, "user_cache_dir", lambda name: f"~/.cache/{name}")
+    ignored("no home folder")
+
+
 def test_a_folder_that_cannot_be_made_is_ignored(folder: Path) -> None:
     folder.write_text("a file")
     ignored("File exists")
 
 
-def test_a_folder_below_a_file_is_ignored(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_below_a_file_is_ignored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.write_text("a file")
     monkeypatch.setenv("HLOOM_CACHE_DIR", str(folder / "below"))
     ignored("Not a directory")

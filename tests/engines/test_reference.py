@@ -224,6 +224,7 @@ def test_an_interruption_does_not_mix_up_answers(monkeypatch: pytest.MonkeyPatch
     engine = ReferenceEngine()
     program = engine.compile_text(double(3), [aval((3,))], [aval((3,))])
     with monkeypatch.context() as patch:
+
         def interrupted(file: object) -> object:
             raise KeyboardInterrupt
 

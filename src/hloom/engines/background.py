@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 QUIET = 0.05  # seconds without a compilation elsewhere, before a job begins
 PATIENCE = 1.0  # seconds that a job waits for that at most
+LONGEST = 64  # jobs in line; then the oldest is dropped, for what was asked for last is in use
 
 Job = Callable[[], object]
 
@@ -23,7 +24,7 @@ class Worker:
     """
 
     def __init__(self) -> None:
-        self._jobs: deque[tuple[float, Job]] = deque()
+        self._jobs: deque[tuple[float, Job]] = deque(maxlen=LONGEST)
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._ended = False

@@ -155,7 +155,8 @@ def default_folder() -> Path | None:
     if os.environ.get("HLOOM_CACHE", "1").lower() in ("0", "false", "off", "no"):
         return None
     named = os.environ.get("HLOOM_CACHE_DIR")
-    return Path(named).expanduser() if named else platformdirs.user_cache_path("hloom")
+    folder = os.path.expanduser(named) if named else platformdirs.user_cache_dir("hloom")
+    return Path(folder) if folder.startswith("~") else Path(os.path.abspath(folder))
 
 
 def open_default() -> DiskCache | None:
@@ -164,7 +165,8 @@ def open_default() -> DiskCache | None:
     if folder is None:
         return None
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.is_absolute():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         why = _fault_of(folder)
     except OSError as fault:
         why = fault.strerror or str(fault)
@@ -176,6 +178,8 @@ def open_default() -> DiskCache | None:
 
 def _fault_of(folder: Path) -> str:
     """Why the folder can't be used, or nothing."""
+    if not folder.is_absolute():
+        return "this user has no home folder"
     status = folder.stat()
     if not stat.S_ISDIR(status.st_mode):
         return "it is not a folder"

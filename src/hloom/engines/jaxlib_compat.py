@@ -11,6 +11,7 @@ protocol don't.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ import jaxlib.version
 from jaxlib import _jax, xla_client
 
 from hloom.core.aval import ShapedArray
+from hloom.errors import EngineError
 
 Loaded = Any  # jaxlib's LoadedExecutable
 
@@ -70,10 +72,35 @@ def runtime() -> Runtime:
 
 def _start() -> Runtime:
     client: Any = xla_client.make_cpu_client()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_set_forked)
     devices = client.local_devices()[:1]
     return Runtime(
         client, devices, xla_client.DeviceList(tuple(devices)), SingleDeviceSharding(devices[0])
     )
+
+
+_forked = False
+
+
+def _set_forked() -> None:
+    global _forked
+    _forked = True
+
+
+def check_process() -> None:
+    """Raise EngineError in a process that was forked after the client had started.
+
+    XLA's threads are not in it, and whatever waits for one of them waits for ever.  Values can
+    still be read, and small programs, which need no thread, run.
+    """
+    if _forked:
+        raise EngineError.of(
+            "xla",
+            "run",
+            "this process was forked from one in which XLA was running. Fork before the first "
+            'array is made, or start processes afresh: multiprocessing.get_context("spawn")',
+        )
 
 
 # ---- programs ---------------------------------------------------------------------------------

@@ -56,10 +56,12 @@ SETTINGS: dict[str, Overrides] = {
 # Bytes that a "fast" program reads and writes.  An element costs 2 to 40 ns more at "small" than
 # at "medium": below this it is less than half of what any call costs.
 SMALL = 4096
-# "medium" loses no more than 20 us a run below this, and a background compilation costs 30 ms.
-UPGRADE = 1 << 20
+# "medium" loses no more than 20 us a run below this, and to compile again takes 30 ms of a core.
+LARGE = 1 << 20
+# How a large program is compiled at first; on 0.12 the default takes no longer than "medium".
+AT_FIRST = "medium" if jaxlib_compat.BEFORE_0_12 else "default"
 
-# A run of a program that moves less than this cannot fail for want of memory before all else does.
+# Bytes; where a program that needs less fails for want of memory, all else has failed before.
 GUARDED = 1 << 20
 
 
@@ -116,15 +118,23 @@ class XlaEngine(BufferEngine):
         outs = list(out_avals)
         if tier != "fast":
             return _executable(self.load(text, tier, name), outs, name)
-        moved = sum(_bytes(aval) for aval in (*in_avals, *outs))
-        if moved >= UPGRADE and on_upgrade is not None:
-            loaded = self._from_disk(disk_cache.key(text, SETTINGS["default"]), "default")
-            if loaded is not None:
-                return _executable(loaded, outs, name)
-            self.promote(text, outs, on_upgrade, name=name)
+        moved = sum([aval.size * aval.dtype.itemsize for aval in (*in_avals, *outs)])
+        if moved >= LARGE:
+            return _executable(self._load_large(text, outs, name, on_upgrade), outs, name)
         # A loop runs for long on few bytes.
         setting = "small" if moved < SMALL and "stablehlo.while" not in text else "medium"
         return _executable(self.load(text, setting, name), outs, name)
+
+    def _load_large(
+        self, text: str, outs: list[ShapedArray], name: str, on_upgrade: OnUpgrade | None
+    ) -> Any:
+        """The program that runs fastest if it is there already, else one to begin with."""
+        if AT_FIRST != "default" and on_upgrade is not None:
+            loaded = self._from_disk(self._key(text, "default"), "default")
+            if loaded is not None:
+                return loaded
+            self.promote(text, outs, on_upgrade, name=name)
+        return self.load(text, AT_FIRST, name)
 
     def promote(
         self,
@@ -148,7 +158,8 @@ class XlaEngine(BufferEngine):
 
         `waits`: it can wait, for nobody waits for it.
         """
-        key = disk_cache.key(text, SETTINGS[setting]) if self.cache else ""
+        jaxlib_compat.check_process()
+        key = self._key(text, setting)
         loaded = self._from_disk(key, setting)
         if loaded is not None:
             return loaded
@@ -162,6 +173,9 @@ class XlaEngine(BufferEngine):
             self.worker.busy()
         self._to_disk(key, loaded)
         return loaded
+
+    def _key(self, text: str, setting: str) -> str:
+        return disk_cache.key(text, SETTINGS[setting]) if self.cache else ""
 
     def _from_disk(self, key: str, setting: str) -> Any:
         if self.cache is None:
@@ -196,6 +210,7 @@ class GuardedRun:
         self._name = name
 
     def __call__(self, buffers: Sequence[Any], with_tokens: bool = False) -> Any:
+        jaxlib_compat.check_process()
         memory.require(self._needed, f"program {self._name!r}")
         try:
             return self._execute(buffers, with_tokens)
@@ -250,7 +265,3 @@ def _avals(jaxpr: Jaxpr) -> Iterator[ShapedArray]:
         for param in equation.params.values():
             if isinstance(param, Jaxpr):
                 yield from _avals(param)
-
-
-def _bytes(aval: ShapedArray) -> int:
-    return aval.size * aval.dtype.itemsize
