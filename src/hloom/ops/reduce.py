@@ -236,7 +236,7 @@ reduce_min_p = Extreme(
 )
 reduce_and_p = Reduce(
     "reduce_and", hlo="and", numpy=np.bitwise_and, domain="bits",
-    identity=lambda dtype: True if dtype == bool else _all_ones(dtype),
+    identity=lambda dtype: _all_ones(dtype),
 )  # fmt: skip
 reduce_or_p = Reduce(
     "reduce_or", hlo="or", numpy=np.bitwise_or, domain="bits", identity=lambda dtype: 0
@@ -246,8 +246,8 @@ reduce_xor_p = Reduce(
 )
 
 
-def _all_ones(dtype: np.dtype[Any]) -> int:
-    return int(dtypes.iinfo(dtype).max) if dtypes.kind(dtype) == "unsigned" else -1
+def _all_ones(dtype: np.dtype[Any]) -> Any:
+    return -1 if dtypes.kind(dtype) == "signed" else highest(dtype)
 
 
 def _reduce(primitive: Primitive, operand: Any, axes: Sequence[int]) -> Any:
@@ -384,8 +384,9 @@ class ArgExtreme(Primitive):
         return self(*primals, **params), None
 
     def batch(
-        self, size: int, operands: Sequence[Any], batched: Sequence[Any], *, axes: Axes, **params: Any
-    ) -> tuple[Any, int]:
+        self, size: int, operands: Sequence[Any], batched: Sequence[Any], *, axes: Axes,
+        **params: Any,
+    ) -> tuple[Any, int]:  # fmt: skip
         x = move(operands[0], batched[0], 0)
         return self(x, axes=tuple(a + 1 for a in axes), **params), 0
 

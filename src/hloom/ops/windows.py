@@ -50,7 +50,10 @@ def count_windows(size: int, window: int, stride: int) -> int:
 
 
 def padtype_to_pads(
-    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: Any
+    in_shape: Sequence[int],
+    window_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
 ) -> list[tuple[int, int]]:
     """The (low, high) padding of each axis that a padding's name stands for.
 
@@ -556,8 +559,9 @@ def select_and_scatter_add(
     """
     source, operand = convert_operands("select_and_scatter_add", (source, operand))
     window = window_of(
-        "select_and_scatter_add", operand.aval, window_dimensions, window_strides, padding, None, None
-    )
+        "select_and_scatter_add", operand.aval, window_dimensions, window_strides, padding,
+        None, None,
+    )  # fmt: skip
     return select_and_scatter_add_p(
         source, operand, select=select, window_dimensions=window[0], window_strides=window[1],
         padding=window.padding,
