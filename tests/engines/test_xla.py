@@ -10,16 +10,12 @@ import pytest
 
 from hloom import errors
 from hloom.core.jaxpr import Equation, Jaxpr, Var
-from hloom.engines import buffers, jaxlib_compat, memory
+from hloom.engines import ENGINES, buffers, jaxlib_compat, memory
 from hloom.engines.xla import (
     AT_FIRST,
     GuardedRun,
     XlaEngine,
     check_sizes,
-    cost_analysis,
-    loaded_of,
-    memory_analysis,
-    optimized_text,
 )
 from tests.engines.programs import (
     aval,
@@ -119,7 +115,9 @@ def test_a_donated_operand_is_gone(xla: XlaEngine) -> None:
         buffers.get(buffer, kind)
     with pytest.raises(jaxlib_compat.RuntimeFault) as caught:
         program.execute([buffer])
-    assert isinstance(xla.explain(caught.value, kind), errors.DeletedArrayError)
+    explained = xla.explain(caught.value, kind)
+    assert isinstance(explained, errors.DeletedArrayError)
+    assert xla.explain(explained, kind) is explained
 
 
 def test_threads_may_compile_and_run_at_once(xla: XlaEngine) -> None:
@@ -135,10 +133,13 @@ def test_threads_may_compile_and_run_at_once(xla: XlaEngine) -> None:
 def test_what_was_compiled_can_be_looked_at(xla: XlaEngine) -> None:
     for size in (4, 1 << 19):
         program = xla.compile_text(double(size), [aval((size,))], [aval((size,))])
-        assert loaded_of(program).execute_sharded
-        assert optimized_text(program).startswith("HloModule")
-        assert cost_analysis(program)["flops"] == size
-        assert memory_analysis(program).output_size_in_bytes == 4 * size
+        assert xla.loaded_of(program).execute_sharded
+        assert xla.optimized_text(program).startswith("HloModule")
+        assert xla.cost_analysis(program)["flops"] == size
+        assert xla.memory_analysis(program).output_size_in_bytes == 4 * size
+    other = ENGINES["numpy"].compile(Jaxpr([], [], []))
+    with pytest.raises(errors.EngineUnsupported, match="only programs of the xla engine"):
+        xla.optimized_text(other)
 
 
 def test_a_refused_program_names_operation_and_line_and_is_saved(xla: XlaEngine) -> None:

@@ -16,6 +16,8 @@ _OPERATION = re.compile(r"'((?:stablehlo|chlo|func|sdy|mhlo)\.\w+)'")
 
 def translate(fault: BaseException, what: object = "the results") -> Exception:
     """The hloom exception for one of jaxlib's; `what` is a type, or names the program that ran."""
+    if isinstance(fault, (EngineError, DeletedArrayError)):
+        return fault  # in hloom's words already
     said = str(fault)
     if said.startswith("RESOURCE_EXHAUSTED"):
         size = _ALLOCATING.search(said)

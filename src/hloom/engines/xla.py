@@ -18,7 +18,7 @@ from hloom.engines import disk_cache, faults, jaxlib_compat, memory
 from hloom.engines.background import Worker
 from hloom.engines.base import TIERS, OnUpgrade
 from hloom.engines.buffers import BufferEngine
-from hloom.errors import DeviceMemoryError
+from hloom.errors import DeviceMemoryError, EngineUnsupported
 from hloom.stablehlo.lower import lower
 
 Overrides = list[tuple[str, Any]]
@@ -129,12 +129,13 @@ class XlaEngine(BufferEngine):
         self, text: str, outs: list[ShapedArray], name: str, on_upgrade: OnUpgrade | None
     ) -> Any:
         """The program that runs fastest if it is there already, else one to begin with."""
-        if AT_FIRST != "default" and on_upgrade is not None:
-            loaded = self._from_disk(self._key(text, "default"), "default")
-            if loaded is not None:
-                return loaded
+        if AT_FIRST == "default" or on_upgrade is None:
+            return self.load(text, AT_FIRST, name)
+        loaded = self._from_disk(self._key(text, "default"), "default")
+        if loaded is None:
+            loaded = self.load(text, AT_FIRST, name)
             self.promote(text, outs, on_upgrade, name=name)
-        return self.load(text, AT_FIRST, name)
+        return loaded
 
     def promote(
         self,
@@ -193,6 +194,29 @@ class XlaEngine(BufferEngine):
         if self.cache and self.cache.store(key, jaxlib_compat.serialize(loaded)):
             self.worker.submit(self.cache.trim)
 
+    # ---- looking at programs ----------------------------------------------------------------
+    @staticmethod
+    def loaded_of(executable: Executable) -> Any:
+        """jaxlib's executable in one of ours; raises EngineUnsupported in one of another engine."""
+        run: Any = executable.execute
+        loaded = run.loaded if isinstance(run, GuardedRun) else getattr(run, "__self__", None)
+        if loaded is None:
+            text = 'only programs of the xla engine can be analysed: with hloom.engine("xla"):'
+            raise EngineUnsupported(text)
+        return loaded
+
+    def optimized_text(self, executable: Executable) -> str:
+        """The HLO that XLA made of the program."""
+        return str(self.loaded_of(executable).get_hlo_text())
+
+    def cost_analysis(self, executable: Executable) -> dict[str, float]:
+        """What XLA counts in the program: `flops`, `transcendentals`, `bytes accessed`."""
+        return dict(self.loaded_of(executable).cost_analysis())
+
+    def memory_analysis(self, executable: Executable) -> Any:
+        """Bytes of arguments, results and scratch, as attributes (`temp_size_in_bytes`, ..)."""
+        return self.loaded_of(executable).get_compiled_memory_stats()
+
 
 # ---- running ----------------------------------------------------------------------------------
 class GuardedRun:
@@ -222,27 +246,6 @@ def _executable(loaded: Any, outs: list[ShapedArray], name: str) -> Executable:
     needed = jaxlib_compat.memory_needed(loaded)
     run = GuardedRun(loaded, needed, name) if needed >= GUARDED else loaded.execute_sharded
     return Executable(run, [jaxlib_compat.result_handler(aval) for aval in outs], outs)
-
-
-def loaded_of(executable: Executable) -> Any:
-    """jaxlib's executable in one of ours."""
-    run: Any = executable.execute
-    return run.loaded if isinstance(run, GuardedRun) else run.__self__
-
-
-def optimized_text(executable: Executable) -> str:
-    """The HLO that XLA made of the program."""
-    return str(loaded_of(executable).get_hlo_text())
-
-
-def cost_analysis(executable: Executable) -> dict[str, float]:
-    """What XLA counts in the program: `flops`, `transcendentals`, `bytes accessed`."""
-    return dict(loaded_of(executable).cost_analysis())
-
-
-def memory_analysis(executable: Executable) -> Any:
-    """Bytes of arguments, results and scratch, as attributes (`temp_size_in_bytes`, ..)."""
-    return loaded_of(executable).get_compiled_memory_stats()
 
 
 # ---- sizes ------------------------------------------------------------------------------------
