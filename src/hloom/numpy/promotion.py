@@ -13,6 +13,7 @@ from hloom.config import Config, current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, from_numpy, scalar, weak_aval
+from hloom.numpy.sequences import from_sequence as sequence
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim
 
@@ -34,11 +35,6 @@ def array_like(name: str, x: Any, position: int = 0) -> Array:
         if hasattr(x, "__array__"):
             return from_numpy(np.asarray(x), current.get().config.enable_x64)
         raise TypeError(f"{name} takes arrays and numbers; argument {position} is {error}") from None
-
-
-def sequence(name: str, x: Sequence[Any]) -> Array:
-    """A (nested) list as an array; replaced by hloom.numpy.creation, which knows about traced elements."""
-    raise NotImplementedError
 
 
 _plans: dict[Any, tuple[np.dtype[Any], bool]] = {}

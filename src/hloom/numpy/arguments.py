@@ -1,0 +1,118 @@
+"""Arguments that are no arrays: dtypes, shapes, counts; what is wrong with them, in NumPy's words."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes, errors
+from hloom.config import current
+from hloom.core import source
+from hloom.core.array import Array
+from hloom.core.executable import ENGINES
+from hloom.core.trace import Tracer
+
+_LIMIT = 2**63 - 1
+
+
+def dtype_argument(name: str, dtype: Any) -> np.dtype[Any]:
+    """The canonical dtype that an argument `dtype=` asks for.
+
+    A 64-bit dtype asked for by name while those are off is narrowed, with a TruncationWarning;
+    Python's `int`, `float` and `complex` mean the default dtypes, and say nothing.
+    """
+    wanted = dtypes.as_dtype(dtype)
+    given = dtypes.canonicalize(wanted, current.get().config.enable_x64)
+    if given is not wanted and not (dtype is int or dtype is float or dtype is complex):
+        warn(errors.TruncationWarning.dtype(wanted, given, name, at=source.here()))
+    return given
+
+
+def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
+    """Warn at the user's line, however deep in the package the fault was found."""
+    user = source.frame()
+    here, level = sys._getframe(), 1
+    while here is not user and here.f_back is not None:
+        here, level = here.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
+    """A shape, given as one size or as a sequence of them.
+
+    Raises TypeError for what is no integer, ValueError for a negative or an enormous size.
+    """
+    try:
+        sizes = tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else _sizes(shape)
+    except errors.TracerIntegerConversionError:
+        raise _traced_shape(shape) from None
+    except TypeError:
+        if isinstance(shape, Tracer):
+            raise _traced_shape(shape) from None
+        raise TypeError(
+            f"{name} takes a shape, an integer or a sequence of integers; got {shape!r:.60}"
+        ) from None
+    for n in sizes:
+        if n < 0:
+            raise ValueError(f"{name}: negative dimensions are not allowed; got shape {sizes}")
+        if n > _LIMIT:
+            raise ValueError(f"{name}: maximum allowed dimension exceeded; got shape {sizes}")
+    return sizes
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, (str, bytes)):
+        raise TypeError
+    try:
+        return (index(shape),)
+    except errors.TracerIntegerConversionError:
+        raise
+    except TypeError:
+        return tuple([index(n) for n in shape])
+
+
+def _traced_shape(shape: Any) -> Exception:
+    sizes = shape if isinstance(shape, (tuple, list)) else [shape]
+    traced = next(n for n in sizes if isinstance(n, Tracer))
+    return errors.ConcretizationTypeError.shape(shape, traced.traced())
+
+
+def count_argument(name: str, parameter: str, value: Any) -> int:
+    """An integer argument; raises TypeError for what is none, naming the parameter."""
+    if isinstance(value, Tracer) and value.concrete() is None:
+        raise errors.ConcretizationTypeError.parameter(name, parameter, value.traced())
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} takes an integer {parameter}; got {value!r:.60} ({type(value).__name__})") from None
+
+
+def check_device(name: str, device: Any) -> None:
+    """Raise ValueError unless `device` is None or where arrays are anyway."""
+    if device is None or device == "cpu":
+        return
+    there = ENGINES["xla"].devices()
+    if getattr(device, "device", device) not in there and getattr(device, "device_set", None) != set(there):
+        raise ValueError(f"{name}: no device {device!r:.60}; there is {', '.join(map(str, there))}")
+
+
+def check_order(name: str, order: Any) -> None:
+    """Raise ValueError for an unknown memory order; the known ones all mean row-major here."""
+    if order not in (None, "K", "A", "C", "F"):
+        raise ValueError(f"{name}: order must be one of 'C', 'F', 'A', or 'K'; got {order!r:.60}")
+
+
+def refuse_out(name: str, out: Any) -> None:
+    """Raise TypeError for an `out=` array: arrays are immutable."""
+    if out is not None:
+        raise TypeError(f"{name}: arrays are immutable, so out= can't be written to; use the result: x = {name}(...)")
+
+
+def concrete_values(values: Sequence[Any]) -> bool:
+    """Whether none of the values is an Array: they are numbers, or NumPy's, known on the host."""
+    return not any(isinstance(x, Array) or hasattr(x, "__jax_array__") for x in values)

@@ -1,0 +1,197 @@
+"""Nested lists and tuples as arrays: numbers, arrays and tracers mixed, at any depth.
+
+Where every element is known, the value is put together on the host and sent in one piece; with
+tracers among the elements it is written as concatenations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.config import current
+from hloom.core.array import Array, from_ndarray, host_array
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import as_array, scalar, weak_aval
+from hloom.core.trace import Tracer
+from hloom.ops.convert import convert_element_type_p
+from hloom.ops.slicing import stack
+
+NDArray = np.ndarray[Any, Any]
+NUMBERS = frozenset((bool, int, float, complex))
+_LISTS = frozenset((list, tuple))
+
+
+def from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None = None) -> Array:
+    """The (nested) list `x` as an array of `dtype`, or of the dtype its elements promote to.
+
+    Raises ValueError for lists of unequal lengths, TypeError for elements that are no numbers,
+    OverflowError for integers that the dtype does not hold.
+    """
+    if is_plain(x):
+        return put(plain_value(name, x, dtype))
+    elements = list(leaves(x))
+    if not any(_is_array(e) for e in elements):
+        return put(plain_value(name, x, _common_dtype(name, elements) if dtype is None else dtype))
+    if dtype is None:
+        dtype = _common_dtype(name, elements)
+    if any(isinstance(e, Tracer) for e in elements):
+        return _joined(name, x, dtype)
+    return put(plain_value(name, _with_values(x), dtype))
+
+
+def put(value: NDArray) -> Array:
+    """An ndarray of a canonical dtype as an Array."""
+    aval = ShapedArray(value.shape, value.dtype)
+    return from_ndarray(value, aval) if value.shape else host_array(value, aval)
+
+
+def is_plain(x: Sequence[Any]) -> bool:
+    """Whether all elements, at any depth, are Python numbers."""
+    classes = set(map(type, x))
+    if classes <= NUMBERS:
+        return True
+    return classes <= _LISTS and all(map(is_plain, x))
+
+
+def leaves(x: Any) -> Iterator[Any]:
+    """What stands in the nested lists, depth first."""
+    if isinstance(x, (list, tuple)):
+        for each in x:
+            yield from leaves(each)
+    else:
+        yield x
+
+
+def plain_value(name: str, x: Any, dtype: np.dtype[Any] | None) -> NDArray:
+    """NumPy's reading of numbers and lists, in `dtype` or in the default dtype of their kind."""
+    try:
+        if dtype is not None and dtype.isbuiltin == 1:
+            return _checked(name, x, np.array(x, dtype=dtype, ndmin=0))
+        value = np.array(x)
+    except ValueError as error:
+        raise _ragged(name, error) from None
+    except OverflowError as error:
+        raise OverflowError(f"{name}: {error}{_wider(dtype)}") from None
+    if not dtypes.is_supported(value.dtype):
+        raise _foreign(name, x, value)
+    if dtype is None:
+        dtype = dtypes.canonicalize(value.dtype, current.get().config.enable_x64)
+    return value if value.dtype == dtype else fit(name, value, dtype)
+
+
+def _checked(name: str, x: Any, value: NDArray) -> NDArray:
+    """`value`, made of `x`; NumPy reads numbers out of text and None, which is an error here."""
+    if not (isinstance(x, (list, tuple)) and is_plain(x)):
+        for element in leaves(x):
+            if element is None or isinstance(element, (str, bytes)):
+                raise _foreign(name, x, np.array(x, dtype=object))
+    return value
+
+
+def fit(name: str, value: NDArray, dtype: np.dtype[Any]) -> NDArray:
+    """Numbers the user wrote in a narrower dtype; raises OverflowError for an integer out of range."""
+    with np.errstate(over="ignore"):
+        made = value.astype(dtype)
+    if value.dtype.kind in "iu" and dtypes.kind(dtype) in ("signed", "unsigned"):
+        lost = made.astype(value.dtype) != value
+        if lost.any():
+            raise OverflowError(
+                f"{name}: Python integer {value[lost].flat[0]} out of bounds for {dtype.name}{_wider(dtype)}"
+            )
+    return made
+
+
+def _wider(dtype: np.dtype[Any] | None) -> str:
+    if dtype is not None and dtypes.bits(dtype) < 32:
+        return "; use a wider dtype"
+    return "; turn 64-bit types on with `with hloom.enable_x64():`, or use floats"
+
+
+def _ragged(name: str, error: ValueError) -> ValueError:
+    text = str(error)
+    if "inhomogeneous" not in text and "sequence" not in text:
+        return ValueError(f"{name}: {text}")
+    return ValueError(
+        f"{name}: {text.rstrip('.')}. Lists must be of equal lengths at each depth; pad the short ones, or "
+        "keep a list of arrays."
+    )
+
+
+def _foreign(name: str, x: Any, value: NDArray) -> Exception:
+    """The error for what is no number: which element it is, and what to do."""
+    for element in leaves(x):
+        if element is None:
+            return TypeError(f"{name} takes numbers; got None. For a missing number use float('nan').")
+        if isinstance(element, (str, bytes)):
+            return TypeError(
+                f"{name} takes numbers; got the text {element!r:.60}, and arrays hold no text. Convert it: "
+                "float(text), or np.array(texts, dtype=float)."
+            )
+        if isinstance(element, int) and value.dtype == object:
+            return OverflowError(f"{name}: Python integer {element} is too large for any dtype; use a float")
+    try:
+        dtypes.as_dtype(value.dtype)
+    except TypeError as error:
+        kind = type(x).__name__
+        return TypeError(f"{name} takes numbers, arrays and nested lists of them; got {kind} {x!r:.60}: {error}")
+    return TypeError(f"{name} takes numbers, arrays and nested lists of them; got {type(x).__name__} {x!r:.60}")
+
+
+# ---- with arrays among the elements ----------------------------------------------------------
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Array) or hasattr(x, "__hloom_array__") or hasattr(x, "__jax_array__")
+
+
+def _common_dtype(name: str, elements: Sequence[Any]) -> np.dtype[Any]:
+    """What all elements promote to; a lone Python number is weak, as everywhere."""
+    config = current.get().config
+    pairs: dict[tuple[np.dtype[Any], bool], None] = {}
+    for x in elements:
+        if x.__class__ in NUMBERS:
+            aval = weak_aval(x.__class__, config.enable_x64)
+            pairs[aval.dtype, aval.weak_type] = None
+        elif _is_array(x):
+            aval = as_array(x).aval
+            pairs[aval.dtype, aval.weak_type] = None
+        elif isinstance(x, (int, float, complex)) and not isinstance(x, np.generic):
+            pairs[dtypes.scalar_dtype(type(x), config.enable_x64), not isinstance(x, bool)] = None
+        else:
+            value = np.asarray(x)
+            if not dtypes.is_supported(value.dtype):
+                raise _foreign(name, x, value)
+            pairs[dtypes.canonicalize(value.dtype, config.enable_x64), False] = None
+    if not pairs:
+        return dtypes.default_float(config.enable_x64)
+    return dtypes.join(tuple(pairs), config.enable_x64, config.numpy_dtype_promotion)[0]
+
+
+def _with_values(x: Any) -> Any:
+    """The nested lists with NumPy values in place of arrays."""
+    if isinstance(x, (list, tuple)):
+        return [_with_values(each) for each in x]
+    return as_array(x)._value() if _is_array(x) else x
+
+
+def _joined(name: str, x: Any, dtype: np.dtype[Any]) -> Array:
+    """Lists with tracers in them, as concatenations of their elements."""
+    if not isinstance(x, (list, tuple)):
+        if x.__class__ in NUMBERS:
+            return scalar(x, ShapedArray((), dtype))
+        element = as_array(x)
+        if element.aval.dtype != dtype or element.aval.weak_type:
+            element = convert_element_type_p(element, new_dtype=dtype, weak_type=False)
+        return element
+    if not x:
+        return put(np.empty((0,), dtype))
+    parts = [_joined(name, each, dtype) for each in x]
+    shapes = [part.aval.shape for part in parts]
+    if any(shape != shapes[0] for shape in shapes):
+        raise _ragged(name, ValueError(
+            "setting an array element with a sequence. The elements have the shapes "
+            + ", ".join(sorted(set(map(str, shapes))))
+        ))  # fmt: skip
+    return stack(parts)
