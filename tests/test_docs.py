@@ -5,8 +5,8 @@ against the output it shows; any other block must run through, unless its first 
 
     # raises: ErrorName
 
-and then it must raise exactly that. Pages under docs/errors have `hloom`, `jnp`, `lax` and `np` at
-hand, as docstrings do, and show each failing block with the fixed one after it.
+and then it must raise exactly that. Pages under docs/errors show each failing block with a fixed
+one after it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
-
-import hloom
-import hloom.lax
-import hloom.numpy
 
 ROOT = Path(__file__).resolve().parents[1]
 ERRORS = ROOT / "docs" / "errors"
@@ -48,13 +43,6 @@ def blocks(page: Path) -> list[Block]:
     return [
         Block(match[1], text.count("\n", 0, match.start(1)) + 1) for match in FENCE.finditer(text)
     ]
-
-
-def names(page: Path) -> dict[str, Any]:
-    start: dict[str, Any] = {"__name__": "__main__"}
-    if page.parent == ERRORS:
-        start |= {"hloom": hloom, "jnp": hloom.numpy, "lax": hloom.lax, "np": np}
-    return start
 
 
 def check_output(block: Block, page: Path, scope: dict[str, Any]) -> None:
@@ -90,7 +78,7 @@ def name(page: Path) -> str:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    scope = names(page)
+    scope: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         run(block, page, scope)
 

@@ -77,8 +77,9 @@ def test_a_program_never_tries_to_import_jax(tmp_path: Path) -> None:
 
 
 def test_the_tour_never_tries_to_import_jax(tmp_path: Path) -> None:
-    tour = f"import runpy\nrunpy.run_path({str(ROOT / 'docs' / 'tour.py')!r}, run_name='__main__')\n"
-    python("-c", GUARD + tour + NO_ATTEMPTS, cwd=tmp_path)
+    tour = str(ROOT / "docs" / "tour.py")
+    run = f"import runpy\nrunpy.run_path({tour!r}, run_name='__main__')\n"
+    python("-c", GUARD + run + NO_ATTEMPTS, cwd=tmp_path)
 
 
 def test_import_loads_nothing_heavy_and_starts_no_thread(tmp_path: Path) -> None:
