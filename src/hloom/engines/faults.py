@@ -36,8 +36,9 @@ def refused(fault: BaseException, text: str, name: str, engine: str = "xla") -> 
     reason = position[2] if position else said.splitlines()[0][:300]
     operation = _OPERATION.search(reason)
     line = _line(text, int(position[1])) if position else ""
+    what = f"{operation[1]} of program" if operation else "program"
     parts = [
-        f"{operation[1] if operation else 'its text'} of program {name!r} was refused: {reason}",
+        f"{what} {name!r} was refused: {reason}",
         f"  in: {line}" if line else "",
         f"This is a fault of hloom. Please report it with the module, {_save(text, name)}",
     ]
