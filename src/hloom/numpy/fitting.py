@@ -1,8 +1,8 @@
 """Python integers beside arrays: each must fit the dtype that it will take, as in NumPy 2.
 
-A Python integer has no dtype of its own.  Where an array stands beside it, it takes that array's,
-and raises OverflowError if it can't; where a float does, it becomes a float.  Comparisons answer for
-every integer.
+A Python integer has no dtype of its own.  Where an array stands beside it, it takes the array's,
+and raises OverflowError if it can't; where a float does, it becomes a float.  Comparisons answer
+for every integer.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _holds(dtype: np.dtype[Any], value: int) -> bool:
 def comparable(operands: Sequence[Any]) -> Sequence[Any]:
     """The two operands of a comparison, with Python integers of any size in a form that compares.
 
-    One beyond the bounds of the integers beside it compares as an infinity does; two that no default
+    One beyond the bounds of the integers beside it compares as an infinity; two that no default
     integer holds are replaced by others in the same order.
     """
     x1, x2 = operands

@@ -1,0 +1,252 @@
+"""Circular and hyperbolic functions, their inverses, angles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hloom.numpy import domains, eager
+from hloom.numpy.promotion import promote_inexact
+from hloom.ops import arithmetic, compare, trigonometric, unary
+
+
+# ---- circular ----------------------------------------------------------------------------------
+@eager.unary
+def sin(x: Any, /) -> Any:
+    """The sine of an angle in radians.
+
+    Integers and bools become the default float.
+
+    >>> jnp.sin(jnp.array([0.0, jnp.pi / 2]))
+    Array([0., 1.], dtype=float32)
+    """
+    return trigonometric.sin(*promote_inexact("sin", x))
+
+
+@eager.unary
+def cos(x: Any, /) -> Any:
+    """The cosine of an angle in radians.
+
+    Integers and bools become the default float.
+
+    >>> jnp.cos(jnp.array([0.0, jnp.pi]))
+    Array([ 1., -1.], dtype=float32)
+    """
+    return trigonometric.cos(*promote_inexact("cos", x))
+
+
+@eager.unary
+def tan(x: Any, /) -> Any:
+    """The tangent of an angle in radians.
+
+    Integers and bools become the default float.
+
+    >>> jnp.tan(jnp.array([0.0, 0.5]))
+    Array([0.       , 0.5463025], dtype=float32)
+    """
+    return trigonometric.tan(*promote_inexact("tan", x))
+
+
+@eager.unary
+def arcsin(x: Any, /) -> Any:
+    """The angle in radians, from -pi/2 to pi/2, whose sine is `x`; NaN for floats beyond 1.
+
+    Integers and bools become the default float; complex numbers have branch cuts on the real axis
+    beyond -1 and 1.
+
+    >>> jnp.arcsin(jnp.array([0.0, 1.0, 2.0]))
+    Array([0.       , 1.5707964,       nan], dtype=float32)
+    """
+    return trigonometric.asin(*promote_inexact("arcsin", x))
+
+
+asin = arcsin
+
+
+@eager.unary
+def arccos(x: Any, /) -> Any:
+    """The angle in radians, from 0 to pi, whose cosine is `x`; NaN for floats beyond 1.
+
+    Integers and bools become the default float; complex numbers have branch cuts on the real axis
+    beyond -1 and 1.
+
+    >>> jnp.arccos(jnp.array([1.0, 0.0, 2.0]))
+    Array([0.       , 1.5707964,       nan], dtype=float32)
+    """
+    return trigonometric.acos(*promote_inexact("arccos", x))
+
+
+acos = arccos
+
+
+@eager.unary
+def arctan(x: Any, /) -> Any:
+    """The angle in radians, from -pi/2 to pi/2, whose tangent is `x`.
+
+    Integers and bools become the default float; complex numbers have branch cuts on the imaginary
+    axis beyond -1j and 1j.
+
+    >>> jnp.arctan(jnp.array([0.0, 1.0, jnp.inf]))
+    Array([0.       , 0.7853982, 1.5707964], dtype=float32)
+    """
+    return trigonometric.atan(*promote_inexact("arctan", x))
+
+
+atan = arctan
+
+
+@eager.binary
+def arctan2(x1: Any, x2: Any, /) -> Any:
+    """The angle in radians, from -pi to pi, of the point with height `x1` and width `x2`.
+
+    The operands are promoted, integers and bools to the default float, and broadcast.  Raises
+    TypeError for complex numbers.
+
+    >>> jnp.arctan2(jnp.array([1.0, -1.0]), jnp.array([-1.0, 0.0]))
+    Array([ 2.3561945, -1.5707964], dtype=float32)
+    """
+    return trigonometric.atan2(*domains.floats("arctan2", x1, x2))
+
+
+atan2 = arctan2
+
+
+# ---- hyperbolic --------------------------------------------------------------------------------
+@eager.unary
+def sinh(x: Any, /) -> Any:
+    """The hyperbolic sine.
+
+    Integers and bools become the default float.
+
+    >>> jnp.sinh(jnp.array([0.0, 1.0]))
+    Array([0.       , 1.1752012], dtype=float32)
+    """
+    return trigonometric.sinh(*promote_inexact("sinh", x))
+
+
+@eager.unary
+def cosh(x: Any, /) -> Any:
+    """The hyperbolic cosine.
+
+    Integers and bools become the default float.
+
+    >>> jnp.cosh(jnp.array([0.0, 1.0]))
+    Array([1.       , 1.5430806], dtype=float32)
+    """
+    return trigonometric.cosh(*promote_inexact("cosh", x))
+
+
+@eager.unary
+def tanh(x: Any, /) -> Any:
+    """The hyperbolic tangent.
+
+    Integers and bools become the default float.
+
+    >>> jnp.tanh(jnp.array([0.0, 100.0]))
+    Array([0., 1.], dtype=float32)
+    """
+    return trigonometric.tanh(*promote_inexact("tanh", x))
+
+
+@eager.unary
+def arcsinh(x: Any, /) -> Any:
+    """The number whose hyperbolic sine is `x`.
+
+    Integers and bools become the default float.
+
+    >>> jnp.arcsinh(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.8813736], dtype=float32)
+    """
+    return trigonometric.asinh(*promote_inexact("arcsinh", x))
+
+
+asinh = arcsinh
+
+
+@eager.unary
+def arccosh(x: Any, /) -> Any:
+    """The number, not negative, whose hyperbolic cosine is `x`; NaN for floats below 1.
+
+    Integers and bools become the default float; complex numbers have a branch cut on the real axis
+    below 1.
+
+    >>> jnp.arccosh(jnp.array([1.0, 2.0, 0.0]))
+    Array([0.       , 1.3169578,       nan], dtype=float32)
+    """
+    return trigonometric.acosh(*promote_inexact("arccosh", x))
+
+
+acosh = arccosh
+
+
+@eager.unary
+def arctanh(x: Any, /) -> Any:
+    """The number whose hyperbolic tangent is `x`; NaN for floats beyond 1.
+
+    Integers and bools become the default float; complex numbers have branch cuts on the real axis
+    beyond -1 and 1.
+
+    >>> jnp.arctanh(jnp.array([0.0, 0.5, 1.0]))
+    Array([0.       , 0.5493061,       inf], dtype=float32)
+    """
+    return trigonometric.atanh(*promote_inexact("arctanh", x))
+
+
+atanh = arctanh
+
+
+# ---- angles ------------------------------------------------------------------------------------
+@eager.unary
+def deg2rad(x: Any, /) -> Any:
+    """Degrees in radians.
+
+    Integers and bools become the default float.  Raises TypeError for complex numbers.
+
+    >>> jnp.deg2rad(jnp.array([0, 90, 180]))
+    Array([0.       , 1.5707964, 3.1415927], dtype=float32)
+    """
+    (x,) = domains.floats("deg2rad", x)
+    return arithmetic.mul(x, math.pi / 180)
+
+
+radians = deg2rad
+
+
+@eager.unary
+def rad2deg(x: Any, /) -> Any:
+    """Radians in degrees.
+
+    Integers and bools become the default float.  Raises TypeError for complex numbers.
+
+    >>> jnp.rad2deg(jnp.array([0.0, jnp.pi]))
+    Array([  0., 180.], dtype=float32)
+    """
+    (x,) = domains.floats("rad2deg", x)
+    return arithmetic.mul(x, 180 / math.pi)
+
+
+degrees = rad2deg
+
+
+@eager.unary
+def sinc(x: Any, /) -> Any:
+    """`sin(pi x) / (pi x)`, and 1 at 0, where all derivatives are right too.
+
+    Integers and bools become the default float.
+
+    >>> jnp.sinc(jnp.array([0.0, 0.5, 1.0]))
+    Array([ 1.0000000e+00,  6.3661975e-01, -2.7827534e-08], dtype=float32)
+    """
+    (x,) = promote_inexact("sinc", x)
+    y = arithmetic.mul(x, math.pi)
+    near = compare.lt(unary.abs(y), 0.05)  # there its series, the next term of which is below 1 ulp
+    far = compare.select(near, 1.0, y)  # a 0 would make the derivative NaN, chosen or not
+    return compare.select(near, _sinc_series(y), arithmetic.div(trigonometric.sin(far), far))
+
+
+def _sinc_series(y: Any) -> Any:
+    square = unary.square(y)
+    total: Any = -1 / 5040
+    for coefficient in (1 / 120, -1 / 6, 1.0):
+        total = arithmetic.add(arithmetic.mul(square, total), coefficient)
+    return total
