@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from hloom import errors, tree
 from hloom.config import current
 from hloom.control.jit import compiled, jit_p
 from hloom.core import executable, source
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array, from_buffer, from_buffers
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import as_array
@@ -28,6 +29,7 @@ from hloom.core.tables import Table, Tables
 from hloom.core.trace import EAGER, Origin, Tracer
 
 LEAF = tree.structure(0)  # the structure of one array
+MANY = 8  # results of one program from which a token pays: to wait once for all
 _tracing = RLock()  # one trace-and-compile at a time: a function is compiled once, whoever calls
 
 
@@ -65,6 +67,27 @@ class Entry(NamedTuple):
     write: Callable[[list[Array]], Any] | None  # None: the only result is returned as it is
 
 
+class DictReader(NamedTuple):
+    """Reads the leaves of a flat dict with known keys: 0.6 us for 50, a tenth of a flattening."""
+
+    size: int
+    keys: tuple[str, ...]
+    read: Callable[[dict[str, Any]], tuple[Any, ...]]
+
+
+def _is_flat_dict(x: Any) -> bool:
+    return (
+        x.__class__ is dict and len(x) > 1
+        and all(k.__class__ is str for k in x) and all(isinstance(v, Array) for v in x.values())
+    )  # fmt: skip
+
+
+def dict_reader(x: dict[str, Any]) -> DictReader:
+    """The reader of dicts with the keys of this one."""
+    keys = tuple(sorted(x))
+    return DictReader(len(keys), keys, itemgetter(*keys))
+
+
 class Jitted:
     """The state behind one jitted function."""
 
@@ -83,7 +106,10 @@ class Jitted:
         if both or self.static_argnums & self.donate_argnums:
             raise ValueError(f"jit({self.name}): an argument can't be static and donated: {sorted(both) or 'position'}")
         self.donates = bool(self.donate_argnums or self.donate_argnames)
+        self.plain = not (self.donates or self.static_argnums or self.static_argnames)
         self.fast = Tables()
+        self.dicts = Tables()
+        self.reader: DictReader | None = None
         self.entries = Tables()
         self.traced = Table()
         self.traces = 0
@@ -94,15 +120,20 @@ class Jitted:
         context = current.get()
         if context.config.disable_jit:
             return self.fun(*args, **kwargs)
-        dynamic, statics, positions = self.split(args, kwargs)
+        dynamic, statics, positions = ((args, kwargs), (), None) if self.plain else self.split(args, kwargs)
         leaves, treedef = tree.flatten(dynamic)
-        leaves = self.arrays(leaves, treedef, positions)
-        signature = Signature(treedef, tuple([x.aval for x in leaves]), statics)
+        try:
+            avals = tuple([x.aval for x in leaves])
+        except AttributeError:  # numbers and NumPy arrays among them
+            leaves = self.arrays(leaves, treedef, positions)
+            avals = tuple([x.aval for x in leaves])
+        signature = Signature(treedef, avals, statics)
         if context.trace is not EAGER:
             return self.apply_traced(signature, args, kwargs, leaves)
         entry = self.entries[context.key].get(signature)
         if entry is None:
-            buffers = [x._buf for x in leaves]  # a leaked tracer says so here
+            for x in leaves:
+                x._buf  # noqa: B018  (a leaked tracer says so here)
             with _tracing:
                 entry = self.entries[context.key].get(signature) or self.compile(signature, args, kwargs, leaves)
         if self.donates:
@@ -112,13 +143,18 @@ class Jitted:
     def run(self, entry: Entry, leaves: Sequence[Array]) -> Any:
         """Execute, and give the results the shape the function returned them in."""
         buffers = [x._buf for x in leaves]
+        many = entry.outs.__class__ is list and len(entry.outs) >= MANY
+        run = None
         try:
-            results = entry.execute(entry.captured + buffers).consume_with_handlers(entry.handlers)
+            results = entry.execute(entry.captured + buffers, many)
+            if many:
+                run = results.consume_token()
+            results = results.consume_with_handlers(entry.handlers)
         except RuntimeError as error:
             raise executable.explain(error, self.name, leaves) from None
         if entry.write is None:
             return from_buffer(results[0], entry.outs)
-        return entry.write(list(map(from_buffer, results, entry.outs)))
+        return entry.write(from_buffers(results, entry.outs, run))
 
     def apply_traced(self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]) -> Any:
         """A call inside another transformation: one `jit` equation, or its contents when inlined."""
@@ -187,13 +223,20 @@ class Jitted:
         )  # fmt: skip
         key = current.get().key
         self.entries[key].store(signature, entry)
-        if not kwargs and not self.donates and not signature.statics and all(isinstance(x, Array) for x in args):
-            self.fast[key].store(signature.avals, entry)
+        if self.plain and not kwargs:
+            if all(isinstance(x, Array) for x in args):
+                self.fast[key].store(signature.avals, entry)
+            elif len(args) == 1 and _is_flat_dict(args[0]):
+                if self.reader is None or self.reader.keys != tuple(sorted(args[0])):
+                    self.dicts.clear()
+                    self.reader = dict_reader(args[0])
+                self.dicts[key].store(signature.avals, entry)
         return entry
 
     def clear(self) -> None:
         """Forget what was traced and compiled."""
         self.fast.clear()
+        self.dicts.clear()
         self.entries.clear()
         self.traced.clear()
 
