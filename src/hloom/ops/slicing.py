@@ -231,12 +231,22 @@ class Pad(Primitive):
     def emit(
         self, block: Any, out: ShapedArray, x: Any, value: Any, *, padding_config: Config
     ) -> Any:
-        low, high, interior = (list(column) for column in zip(*padding_config))
-        return block.op(
-            f"stablehlo.pad {x}, {value}, low = {low}, high = {high}, interior = {interior}",
+        low, high, interior = zip(*padding_config)
+        # Without its simplifier, which is off for the sake of rounding, XLA has no negative padding.
+        before, behind = ([max(n, 0) for n in side] for side in (low, high))
+        widened = [a + n for a, n in zip(before, behind)]
+        dilated = [n + max(n - 1, 0) * i for n, i in zip(x.aval.shape, interior)]
+        shape = tuple(n + w for n, w in zip(dilated, widened))
+        whole = block.op(
+            f"stablehlo.pad {x}, {value}, low = {before}, high = {behind}, "
+            f"interior = {list(interior)}",
             (x, value),
-            out,
+            out.update(shape=shape),
         )
+        starts = [max(-n, 0) for n in low]
+        if shape == out.shape:
+            return whole
+        return block.slice(whole, starts, [a + n for a, n in zip(starts, out.shape)])
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, padding_config: Config
