@@ -235,7 +235,7 @@ def answer(request: tuple[str, list[bytes] | None], programs: dict[str, Program]
         return "done", run(programs[text], operands)
     except Unsupported as fault:
         return "unsupported", list(fault.args)
-    except (ValueError, ir.MLIRError) as fault:
+    except (ValueError, TypeError, RuntimeError, ir.MLIRError) as fault:
         return "refused", str(fault)
 
 
