@@ -376,6 +376,8 @@ def function(
             if parameter in statics or x is None:
                 x = static_value(name, parameter, x)
                 key.append((parameter, x.__class__, _classes(x) if x.__class__ is tuple else None, x))
+                if x.__class__ is float:
+                    key.append(x.hex())  # 0.0 == -0.0
                 plan.append((None, x))
             elif parameter in lists and isinstance(x, (list, tuple)):
                 key.append((parameter, x.__class__, len(x)))
