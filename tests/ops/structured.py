@@ -149,7 +149,7 @@ def check_jvp(case: Case, engine: str = "xla") -> None:
     ):
         if dtypes.kind(out.dtype) not in ("float", "complex"):
             continue
-        want = (a - b) / (2 * step)
+        want = np.where(np.isnan(out), 0, a - b) / (2 * step)  # a fill of NaN does not move
         scale = max(1.0, float(np.abs(want).max(initial=0)), float(np.abs(out).max(initial=0)))
         assert np.abs(t - want).max(initial=0) < 1e-7 * scale, f"{case}, tangent {i}:\n{t}\n{want}"
 
