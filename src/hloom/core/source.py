@@ -6,6 +6,7 @@ offset of the instruction it stands at.  Line and column are looked up only when
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from itertools import islice
@@ -76,13 +77,14 @@ def here() -> Location | None:
 
 def of_function(fun: object) -> Location | None:
     """Where a function is defined, if it is a Python function or wraps one."""
+    fun = inspect.unwrap(fun) if callable(fun) else fun
     while not hasattr(fun, "__code__"):
-        inner = getattr(fun, "__wrapped__", None) or getattr(fun, "func", None) or getattr(fun, "__func__", None)
+        inner = getattr(fun, "func", None) or getattr(fun, "__func__", None)
         if inner is None:
             call = getattr(type(fun), "__call__", None)
             inner = call if hasattr(call, "__code__") else None
         if inner is None or inner is fun:
             return None
-        fun = inner
+        fun = inspect.unwrap(inner)
     code: CodeType = fun.__code__  # type: ignore[attr-defined]
     return Location(code.co_filename, code.co_firstlineno, 1, code.co_name)

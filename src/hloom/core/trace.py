@@ -106,8 +106,13 @@ class Tracer(Array):
 
     def traced(self) -> errors.Traced:
         """What is known of this value, for an error text."""
-        names = self.depends_on()
-        return errors.Traced(self.aval, self.trace.origin.where(), names, self.made_at(), (), source.here())
+        arguments = self.trace.origin.arguments
+        leaves = self.depends_on()
+        place = getattr(arguments, "place", lambda index: None)
+        places = [p for p in map(place, leaves) if p is not None]
+        return errors.Traced(
+            self.aval, self.trace.origin.where(), [arguments[i] for i in leaves], self.made_at(), places, source.here()
+        )
 
     def _not_concrete(self, wanted: str) -> Exception:
         """The error for asking Python for the value."""
@@ -125,8 +130,8 @@ class Tracer(Array):
         """The operation and user's line that made this tracer: (text, file, line, function)."""
         return []
 
-    def depends_on(self) -> list[str]:
-        """Names of the arguments that this value depends on."""
+    def depends_on(self) -> list[int]:
+        """Positions among the trace's arguments of those that this value depends on."""
         return []
 
     def concrete(self) -> Array | None:

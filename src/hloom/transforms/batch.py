@@ -22,8 +22,8 @@ class BatchTracer(Tracer):
     value: Array
     axis: int
 
-    def depends_on(self) -> list[str]:
-        return list(self.trace.origin.arguments)
+    def depends_on(self) -> list[int]:
+        return list(range(len(self.trace.origin.arguments)))
 
 
 class Batch(Trace):

@@ -9,6 +9,7 @@ from hloom.config import Context, current
 from hloom.core.array import Array
 from hloom.core.primitive import Primitive
 from hloom.core.trace import Origin, Trace, Tracer, tracing
+from hloom.errors import Traced
 
 _new = object.__new__
 
@@ -27,8 +28,8 @@ class JvpTracer(Tracer):
     def made_at(self) -> list[tuple[str, str, int, str]]:
         return self.primal.made_at() if isinstance(self.primal, Tracer) else []
 
-    def depends_on(self) -> list[str]:
-        return self.primal.depends_on() if isinstance(self.primal, Tracer) else []
+    def traced(self) -> Traced:
+        return self.primal.traced() if isinstance(self.primal, Tracer) else super().traced()
 
 
 class Jvp(Trace):
