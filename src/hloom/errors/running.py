@@ -56,6 +56,12 @@ class ImmutableArrayError(Explained, TypeError):
         way = (f"x = jnp.delete(x, {index_text(index)})", "a copy without these elements")
         return cls._of(rule, ways=[way], at=at)
 
+    @classmethod
+    def method(cls, name: str, way: str, *, at: Any = None) -> Self:
+        """`x.name(..)`, a method that changes an `ndarray` in place; `way` is code without it."""
+        rule = f"hloom arrays are immutable, and `{name}` changes an array in place."
+        return cls._of(rule, ways=[(way, "")], at=at)
+
 
 class DeletedArrayError(Explained, RuntimeError):
     """The memory of an array is gone: it was donated to a jitted function, or deleted.

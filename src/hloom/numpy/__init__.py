@@ -1,5 +1,20 @@
 """The lenient layer, `hloom.numpy`: NumPy's functions on hloom's arrays.  Re-exports, by chapter."""
 
+from numpy import dtype, e, euler_gamma, inf, nan, newaxis, pi  # constants, and the class of dtypes
+from numpy import (
+    base_repr,
+    binary_repr,
+    format_float_positional,
+    format_float_scientific,
+    mintypecode,
+    ndindex,
+    typename,
+)
+from numpy.exceptions import ComplexWarning
+
+from hloom.core.array import Array
+from hloom.core.array import Array as ndarray
+from hloom.numpy.attributes import astype, from_dlpack
 from hloom.numpy.creation import (
     array,
     asanyarray,
@@ -19,8 +34,36 @@ from hloom.numpy.creation import (
     zeros,
     zeros_like,
 )
+from hloom.numpy.dtype_functions import (
+    can_cast,
+    common_type,
+    explain_promotion,
+    finfo,
+    iinfo,
+    iscomplexobj,
+    isdtype,
+    isfortran,
+    isrealobj,
+    isscalar,
+    issubdtype,
+    iterable,
+    min_scalar_type,
+    ndim,
+    promote_types,
+    result_type,
+    shape,
+    size,
+)
 from hloom.numpy.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_
 from hloom.numpy.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
+from hloom.numpy.printing import (
+    array2string,
+    array_repr,
+    array_str,
+    get_printoptions,
+    printoptions,
+    set_printoptions,
+)
 from hloom.numpy.ranges import arange, geomspace, linspace, logspace
 from hloom.numpy.scalars import (
     bfloat16,

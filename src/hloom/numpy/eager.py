@@ -262,8 +262,18 @@ def ternary(fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run) 
     return call
 
 
-def operators(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The operator and the reflected operator of a function decorated by `binary`."""
+def not_ours(self: Any, other: Any) -> Any:
+    """What an operator answers to an operand that it does not know: ask the other one."""
+    return NotImplemented
+
+
+def operators(
+    function: Callable[..., Any], stranger: Callable[[Any, Any], Any] = not_ours
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The operator and the reflected operator of a function decorated by `binary`.
+
+    `stranger` answers where the other operand is no array and no number.
+    """
     tables: Tables = function.tables  # type: ignore[attr-defined]
     run: Callable[..., Any] = function.run  # type: ignore[attr-defined]
     fun: Callable[..., Any] = function.__wrapped__  # type: ignore[attr-defined]
@@ -286,7 +296,7 @@ def operators(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callabl
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
         if not is_operand(other):
-            return NotImplemented
+            return stranger(self, other)
         return run(fun, tables, name, (self, other))
 
     def reflected(self: Any, other: Any) -> Any:
@@ -301,7 +311,7 @@ def operators(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callabl
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
         if not is_operand(other):
-            return NotImplemented
+            return stranger(self, other)
         return run(fun, tables, name, (other, self))
 
     return forward, reflected

@@ -1,0 +1,533 @@
+"""What an array can be asked beside arithmetic: its parts and bits, where it lives, other libraries.
+
+Each function here becomes a method or property of `Array`, attached in `operators`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from hloom import dtypes, errors
+from hloom.config import current
+from hloom.control.devices import PLATFORM, SingleDeviceSharding, check_device, devices
+from hloom.core import source
+from hloom.core.array import _slot, Array, HostArray
+from hloom.core.aval import ShapedArray
+from hloom.core.tables import Tables
+from hloom.core.trace import Tracer
+from hloom.numpy import eager, indexing
+from hloom.numpy.arguments import check_order, dtype_argument
+from hloom.numpy.creation import array
+from hloom.numpy.promotion import array_like
+from hloom.ops.complex import imag as lax_imag
+from hloom.ops.complex import real as lax_real
+from hloom.ops.convert import bitcast_convert_type_p, convert_element_type
+from hloom.ops.linear import transpose
+from hloom.ops.shape import full_like, reshape, rev
+from hloom.ops.slicing import index_in_dim
+
+_new = object.__new__
+get = current.get
+
+
+# ---- dtype and bits -----------------------------------------------------------------------------
+_casts = Tables()
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+    """The array converted to `dtype`: rounded to the nearest, floats to integers towards zero.
+
+    None means the default float dtype.  An array that has the dtype already is returned as it is,
+    unless `copy`.
+
+    Raises TypeError for what is no dtype.  Differs from NumPy: a float out of an integer dtype's
+    range becomes its nearest integer, NaN 0.
+
+    >>> jnp.astype(jnp.array([1.7, -1.7]), int)
+    Array([ 1, -1], dtype=int32)
+    """
+    if not isinstance(x, Array):
+        x = array_like("astype", x)
+    return method_astype(x, dtype, copy=copy, device=device)
+
+
+def method_astype(
+    self: Array, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = False, *,
+    device: Any = None,
+) -> Array:  # fmt: skip
+    """The array converted to `dtype`; see `hloom.numpy.astype`.
+
+    Raises TypeError when NumPy's rule `casting` does not allow the conversion.
+
+    >>> jnp.arange(3).astype(float)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    if casting == "unsafe" and self.__class__ is Array and device is None:
+        try:
+            execute, handlers, out, _ = _casts[get().key][self.aval, dtype]
+            made: Array = _new(Array)
+            (made._buf,) = execute([self._buf]).consume_with_handlers(handlers)
+            made.aval = out
+            return made
+        except (KeyError, RuntimeError, TypeError):
+            pass
+    check_device("astype", device)
+    wanted = dtypes.default_float(get().config.enable_x64) if dtype is None else dtype_argument("astype", dtype)
+    if casting != "unsafe" and not dtypes.can_cast(self.aval.dtype, wanted, casting):
+        raise TypeError(
+            f"astype: Cannot cast array data from {self.aval.dtype!r} to {wanted!r} according to the rule {casting!r}"
+        )
+    if self.aval.dtype == wanted and not self.aval.weak_type:
+        return array(self) if copy else self
+    if get().key is None or dtypes.kind(self.aval.dtype) == "complex":  # complex to real warns each time
+        return convert_element_type(self, wanted)  # type: ignore[no-any-return]
+    # A dtype that is narrowed warns each time: it must not be found in the table.
+    spelling = dtype if dtype is None or dtypes.as_dtype(dtype) == wanted or dtype in (int, float) else wanted
+
+    def body(x: Any) -> Any:
+        return convert_element_type(x, wanted)
+
+    return eager.run(body, _casts, "astype", (self,), (spelling,))  # type: ignore[no-any-return]
+
+
+@eager.function(static=("dtype",))
+def _view(x: Any, *, dtype: Any) -> Any:
+    aval, old, new = x.aval, dtypes.bits(x.aval.dtype), dtypes.bits(dtype)
+    if aval.dtype == dtype:
+        return x
+    if old == new or not aval.ndim:
+        return bitcast_convert_type_p(x, new_dtype=dtype)
+    last = aval.shape[-1]
+    if new > old:
+        x = reshape(x, (*aval.shape[:-1], last * old // new, new // old))
+        return bitcast_convert_type_p(x, new_dtype=dtype)
+    return reshape(bitcast_convert_type_p(x, new_dtype=dtype), (*aval.shape[:-1], last * old // new))
+
+
+def view(self: Array, dtype: Any = None, type: Any = None) -> Array:
+    """The same bits read as another dtype; the last axis shrinks or grows with the elements' width.
+
+    Raises ValueError where the last axis can't.  Differs from NumPy: not the same memory.
+
+    >>> jnp.array([1.0, -2.0]).view("uint32")
+    Array([1065353216, 3221225472], dtype=uint32)
+    """
+    if type is not None:
+        raise NotImplementedError("view: there are no subclasses of arrays, so type= has no meaning")
+    if dtype is None:
+        return self
+    wanted = dtype_argument("view", dtype)
+    old, new = dtypes.bits(self.aval.dtype), dtypes.bits(wanted)
+    kinds = {dtypes.kind(self.aval.dtype), dtypes.kind(wanted)}
+    if self.aval.dtype != wanted and kinds & {"bool", "complex"}:
+        return _view_of_parts(self, wanted)
+    if old != new and not self.aval.ndim:
+        raise ValueError(f"view: Changing the dtype of a 0d array is only supported if the itemsize is unchanged; got {self.aval}")
+    if new > old and self.aval.shape[-1] * old % new:
+        raise ValueError(
+            f"view: When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last "
+            f"axis of the array; got {self.aval} and {wanted.name}"
+        )
+    made: Array = _view(self, dtype=wanted)
+    return made
+
+
+def _view_of_parts(self: Array, wanted: np.dtype[Any]) -> Array:
+    """bool is uint8 of 0 and 1; a complex number is two floats, the real part first."""
+    if dtypes.kind(wanted) == "bool" or dtypes.kind(self.aval.dtype) == "bool":
+        if {self.aval.dtype.itemsize, wanted.itemsize} != {1}:
+            raise ValueError(f"view: bool can be read as other dtypes of one byte only; got {self.aval} and {wanted.name}")
+        made: Array = _view_of_bool(self, dtype=wanted)
+        return made
+    raise NotImplementedError(
+        f"view: {self.aval} as {wanted.name}: complex numbers have parts, not bits; take x.real and x.imag, or "
+        "lax.complex(re, im)"
+    )
+
+
+@eager.function(static=("dtype",))
+def _view_of_bool(x: Any, *, dtype: Any) -> Any:
+    if dtypes.kind(dtype) == "bool":
+        return convert_element_type(bitcast_convert_type_p(x, new_dtype=np.dtype("uint8")), dtype)
+    return bitcast_convert_type_p(convert_element_type(x, np.dtype("uint8")), new_dtype=dtype)
+
+
+@eager.unary
+def byteswap(self: Any) -> Any:
+    """The elements with their bytes in reverse order.
+
+    >>> jnp.array([1], jnp.int16).byteswap()
+    Array([256], dtype=int16)
+    """
+    size = self.aval.dtype.itemsize
+    if size == 1:
+        return self
+    parts = bitcast_convert_type_p(self, new_dtype=np.dtype("uint8"))
+    return bitcast_convert_type_p(rev(parts, (parts.aval.ndim - 1,)), new_dtype=self.aval.dtype)
+
+
+# ---- parts and axes -----------------------------------------------------------------------------
+def _is_complex(x: Array) -> bool:
+    return dtypes.kind(x.aval.dtype) == "complex"
+
+
+_real_part = eager.unary(lax_real)
+_imaginary_part = eager.unary(lax_imag)
+
+
+@eager.unary
+def _zeros(x: Any) -> Any:
+    return full_like(x, False if dtypes.kind(x.aval.dtype) == "bool" else 0)
+
+
+def real(self: Array) -> Array:
+    """The real part.
+
+    >>> jnp.array([1 + 2j]).real
+    Array([1.], dtype=float32)
+    """
+    return _real_part(self) if _is_complex(self) else self
+
+
+def imag(self: Array) -> Array:
+    """The imaginary part; zeros for real numbers.
+
+    >>> jnp.array([1 + 2j]).imag
+    Array([2.], dtype=float32)
+    """
+    found: Array = _imaginary_part(self) if _is_complex(self) else _zeros(self)
+    return found
+
+
+@eager.unary
+def _reversed_axes(x: Any) -> Any:
+    return transpose(x, tuple(range(x.aval.ndim))[::-1])
+
+
+@eager.unary
+def _matrices_transposed(x: Any) -> Any:
+    axes = list(range(x.aval.ndim))
+    return transpose(x, (*axes[:-2], axes[-1], axes[-2]))
+
+
+def T(self: Array) -> Array:
+    """The array with its axes in reverse order.
+
+    >>> jnp.ones((2, 3)).T.shape
+    (3, 2)
+    """
+    found: Array = _reversed_axes(self) if self.aval.ndim > 1 else self
+    return found
+
+
+def mT(self: Array) -> Array:
+    """The array with its last two axes swapped.
+
+    Raises ValueError for fewer than two axes.
+
+    >>> jnp.ones((4, 2, 3)).mT.shape
+    (4, 3, 2)
+    """
+    if self.aval.ndim < 2:
+        raise ValueError(f"matrix transpose with ndim < 2 is undefined; got {self.aval}")
+    found: Array = _matrices_transposed(self)
+    return found
+
+
+@eager.unary
+def _flat(x: Any) -> Any:
+    return reshape(x, (x.aval.size,))
+
+
+def flatten(self: Array, order: str = "C") -> Array:
+    """The elements in row-major order (column-major for order "F"), as a 1-d array.
+
+    >>> jnp.array([[1, 2], [3, 4]]).flatten("F")
+    Array([1, 3, 2, 4], dtype=int32)
+    """
+    check_order("flatten", order)
+    found: Array = _flat(T(self) if order == "F" else self)
+    return found
+
+
+def flat(self: Array) -> Array:
+    """The elements in row-major order, as a 1-d array to index or iterate over.
+
+    Differs from NumPy: an array, not an iterator.
+
+    >>> jnp.array([[1, 2], [3, 4]]).flat[2]
+    Array(3, dtype=int32)
+    """
+    found: Array = _flat(self)
+    return found
+
+
+def base(self: Array) -> None:
+    """None: arrays share no memory that could be seen."""
+
+
+def strides(self: Array) -> tuple[int, ...]:
+    """Bytes from one element to the next along each axis, row-major.
+
+    >>> jnp.ones((2, 3)).strides
+    (12, 4)
+    """
+    step, found = self.aval.dtype.itemsize, []
+    for n in reversed(self.aval.shape):
+        found.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(found))
+
+
+def flags(self: Array) -> Any:
+    """The flags of the NumPy array that shows this one: contiguous, not writeable."""
+    return np.asarray(self).flags
+
+
+def data(self: Array) -> memoryview:
+    """The elements as a read-only buffer."""
+    return np.asarray(self).data
+
+
+def copy(self: Array, order: str = "C") -> Array:
+    """A copy, with a buffer of its own.
+
+    >>> jnp.arange(2).copy()
+    Array([0, 1], dtype=int32)
+    """
+    check_order("copy", order)
+    return array(self)
+
+
+# ---- as a sequence ------------------------------------------------------------------------------
+KEPT = 1 << 16  # bytes that one element of a list may keep alive
+
+
+def iterate(self: Array) -> Iterator[Array]:
+    """Elements of a 1-d array come from the host, all at once; rows of others are programs."""
+    if not self.aval.shape:
+        raise TypeError("iteration over a 0-d array")
+    if isinstance(self, Tracer):
+        return iter([index_in_dim(self, i, 0, keepdims=False) for i in range(self.aval.shape[0])])
+    if self.aval.ndim == 1:
+        return iter(_elements(self))
+    return (indexing.getitem(self, i) for i in range(self.aval.shape[0]))
+
+
+def _elements(self: Array) -> list[Array]:
+    value = self._value()
+    aval = ShapedArray((), self.aval.dtype, self.aval.weak_type)
+    if value.nbytes > KEPT:
+        held = [each.copy() for each in value[:, None][..., 0:1].reshape(-1, 1)]
+        held = [each.reshape(()) for each in held]
+    else:
+        held = [value[i, ...] for i in range(len(value))]
+    set_value = _slot.__set__
+    made = []
+    for each in held:
+        element: Any = _new(HostArray)
+        set_value(element, each)
+        element.aval = aval
+        made.append(element)
+    return made
+
+
+def contains(self: Array, value: Any) -> bool:
+    """Whether any element equals `value`: `value in x`."""
+    return bool((self == value).any())  # type: ignore[attr-defined]
+
+
+def unhashable(self: Array) -> NoReturn:
+    """Arrays have no hash."""
+    raise TypeError(
+        f"unhashable type: 'hloom.Array' ({self.aval}): == compares element by element, so an array can't be a key. "
+        "For a value use x.item() or tuple(x.tolist()); for the object id(x)."
+    )
+
+
+# ---- files --------------------------------------------------------------------------------------
+def tofile(self: Array, fid: Any, sep: str = "", format: str = "%s") -> None:
+    """Write the elements to a file, as NumPy does."""
+    np.asarray(self).tofile(fid, sep, format)
+
+
+def dumps(self: Array) -> bytes:
+    """The array pickled, as NumPy pickles it."""
+    return np.array(self).dumps()
+
+
+def dump(self: Array, file: Any) -> None:
+    """Pickle the array to a file, as NumPy does."""
+    np.array(self).dump(file)
+
+
+# ---- where it lives -----------------------------------------------------------------------------
+class Shard(NamedTuple):
+    """The part of an array that one device holds: all of it."""
+
+    device: Any
+    index: tuple[slice, ...]
+    replica_id: int
+    data: Any
+
+
+def device(self: Array) -> Any:
+    """The device the array lives on.
+
+    >>> jnp.ones(2).device
+    CpuDevice(id=0)
+    """
+    return devices()[0]
+
+
+def device_set(self: Array) -> set[Any]:
+    """The devices the array lives on.
+
+    >>> jnp.ones(2).devices()
+    {CpuDevice(id=0)}
+    """
+    return set(devices())
+
+
+def sharding(self: Array) -> SingleDeviceSharding:
+    """How the array is spread over devices: all of it on one."""
+    return SingleDeviceSharding(devices()[0])
+
+
+def to_device(self: Array, device: Any, /, *, stream: Any = None) -> Array:
+    """The array on that device: itself.
+
+    Raises ValueError for another device.
+
+    >>> x = jnp.ones(2)
+    >>> x.to_device(x.device) is x
+    True
+    """
+    check_device("to_device", device)
+    return self
+
+
+def platform(self: Array) -> str:
+    """The name of the platform the array lives on."""
+    return PLATFORM
+
+
+def addressable_shards(self: Array) -> list[Shard]:
+    """The parts of the array on this process's devices: one."""
+    return [Shard(devices()[0], (slice(None),) * self.aval.ndim, 0, self)]
+
+
+def addressable_data(self: Array, index: int) -> Array:
+    """The array on device number `index`.
+
+    Raises IndexError for another number than 0.
+    """
+    return (self,)[index]
+
+
+def yes(self: Array) -> bool:
+    """True: the array is whole, and in this process."""
+    return True
+
+
+def committed(self: Array) -> bool:
+    """Whether the array was put on a device by name: there is one, so no."""
+    return False
+
+
+def copy_to_host_async(self: Array) -> None:
+    """Start copying to the host: on a CPU there is nothing to copy."""
+
+
+def on_device_size_in_bytes(self: Array) -> int:
+    """Bytes of the array's buffer."""
+    return int(self._buf.on_device_size_in_bytes())
+
+
+def unsafe_buffer_pointer(self: Array) -> int:
+    """The address of the array's buffer, good while the array lives."""
+    return int(self._buf.unsafe_buffer_pointer())
+
+
+# ---- other libraries ----------------------------------------------------------------------------
+CPU = (1, 0)  # kDLCPU
+
+
+def dlpack_device(self: Array) -> tuple[int, int]:
+    """The DLPack name of the device: (1, 0), the CPU."""
+    return CPU
+
+
+def dlpack(
+    self: Array, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: Any = None,
+    copy: bool | None = None,
+) -> Any:  # fmt: skip
+    """A DLPack capsule, for `torch.from_dlpack(x)` and the like.
+
+    It shares memory, read-only, with libraries that know read-only (DLPack 1.0); others get a copy.
+
+    Raises BufferError for another device, and for a copy that is needed but not allowed.
+    """
+    if stream not in (None, -1):
+        raise BufferError(f"DLPack: a CPU has no streams; got stream={stream!r}")
+    if dl_device is not None and tuple(dl_device) != CPU:
+        raise BufferError(f"DLPack: the array is on device {CPU}; got dl_device={dl_device!r}. Move it there yourself.")
+    value = np.asarray(self)
+    if value.dtype.isbuiltin != 1:
+        raise BufferError(f"DLPack: NumPy has no capsule for {self.aval}; send its bits, x.view('uint{8 * value.itemsize}')")
+    knows_read_only = max_version is not None and max_version[0] >= 1
+    if copy or not knows_read_only:
+        if copy is False:
+            raise BufferError("DLPack: without max_version=(1, 0) arrays are sent as copies; leave copy=False out")
+        value = value.copy()
+    return value.__dlpack__(max_version=max_version) if max_version else value.__dlpack__()
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array with the values of another library's, by way of DLPack; always a copy.
+
+    Raises TypeError for what has no `__dlpack__`, ValueError for another device.
+
+    >>> jnp.from_dlpack(np.arange(3))
+    Array([0, 1, 2], dtype=int32)
+    """
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(
+            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__; got {type(x).__name__}. "
+            "For other values use jnp.asarray(x)."
+        )
+    check_device("from_dlpack", device)
+    if isinstance(x, Array):
+        return array(x) if copy else x
+    if copy is False:
+        raise ValueError("from_dlpack: values of other libraries are copied; leave copy=False out")
+    return array(np.from_dlpack(x))
+
+
+NAMESPACES = (None, "2021.12", "2022.12", "2023.12", "2024.12")
+
+
+# ---- what NumPy does in place -------------------------------------------------------------------
+def refused(name: str, way: str) -> Any:
+    """A method that would change the array: it raises, and shows the way out."""
+
+    def method(self: Array, *args: Any, **kwargs: Any) -> NoReturn:
+        raise errors.ImmutableArrayError.method(name, way, at=source.here())
+
+    method.__name__ = name
+    method.__doc__ = f"Arrays are immutable: use `{way}`."
+    return method
+
+
+REFUSED = {
+    "fill": "x = jnp.full_like(x, value)",
+    "put": "x = x.at[indices].set(values)",
+    "partition": "x = jnp.partition(x, kth)",
+    "resize": "x = jnp.resize(x, new_shape)",
+    "setfield": "x = x.at[...].set(value)",
+    "setflags": "y = np.array(x)",
+}
