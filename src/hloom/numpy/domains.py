@@ -67,7 +67,7 @@ def reals(name: str, *xs: Any) -> list[Array]:
 
 
 def floats(name: str, *xs: Any) -> list[Array]:
-    """Floats; integers and bools become the default float.  Raises TypeError for complex numbers."""
+    """Floats; other real numbers become the default float.  Raises TypeError for complex ones."""
     return _refuse_complex(name, promote_inexact(name, *xs))
 
 

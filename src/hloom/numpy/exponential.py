@@ -145,4 +145,5 @@ def i0(x: Any, /) -> Any:
     if domains.is_complex(array_like("i0", x)):
         raise TypeError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
     (x,) = domains.floats("i0", x)
-    return arithmetic.mul(unary.exp(unary.abs(x)), special.bessel_i0e(x))
+    half = unary.exp(arithmetic.mul(unary.abs(x), 0.5))  # exp(x) may overflow where i0(x) does not
+    return arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(x)), half)

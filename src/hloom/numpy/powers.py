@@ -85,8 +85,8 @@ def power(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
     """`x1` to the power `x2`.
 
     The operands are promoted and broadcast.  A Python integer `x2` gives repeated products, whose
-    derivatives are exact at 0.  Raises ValueError for integers to negative powers that are known, as
-    NumPy does; of traced ones the result is truncated: 0, but for the bases 1 and -1.
+    derivatives are exact at 0.  Raises ValueError for integers to negative powers that are known,
+    as NumPy does; of traced ones the result is truncated: 0, but for the bases 1 and -1.
 
     >>> jnp.power(jnp.array([1.5, -2.0]), 3)
     Array([ 3.375, -8.   ], dtype=float32)
