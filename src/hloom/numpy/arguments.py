@@ -47,8 +47,19 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
 
     Raises TypeError for what is no integer, ValueError for a negative or an enormous size.
     """
+    sizes = sizes_argument(name, shape)
+    for n in sizes:
+        if n < 0:
+            raise ValueError(f"{name}: negative dimensions are not allowed; got shape {sizes}")
+        if n > _LIMIT:
+            raise ValueError(f"{name}: maximum allowed dimension exceeded; got shape {sizes}")
+    return sizes
+
+
+def sizes_argument(name: str, shape: Any) -> tuple[int, ...]:
+    """The integers of a shape, whatever they are; raises TypeError for what is no integer."""
     try:
-        sizes = tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else _sizes(shape)
+        return tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else _sizes(shape)
     except errors.TracerIntegerConversionError:
         raise _traced_shape(shape) from None
     except TypeError:
@@ -57,12 +68,6 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
         raise TypeError(
             f"{name} takes a shape, an integer or a sequence of integers; got {shape!r:.60}"
         ) from None
-    for n in sizes:
-        if n < 0:
-            raise ValueError(f"{name}: negative dimensions are not allowed; got shape {sizes}")
-        if n > _LIMIT:
-            raise ValueError(f"{name}: maximum allowed dimension exceeded; got shape {sizes}")
-    return sizes
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
@@ -89,7 +94,9 @@ def count_argument(name: str, parameter: str, value: Any) -> int:
     try:
         return index(value)
     except TypeError:
-        raise TypeError(f"{name} takes an integer {parameter}; got {value!r:.60} ({type(value).__name__})") from None
+        raise TypeError(
+            f"{name} takes an integer {parameter}; got {value!r:.60} ({type(value).__name__})"
+        ) from None
 
 
 def check_device(name: str, device: Any) -> None:
@@ -97,7 +104,9 @@ def check_device(name: str, device: Any) -> None:
     if device is None or device == "cpu":
         return
     there = ENGINES["xla"].devices()
-    if getattr(device, "device", device) not in there and getattr(device, "device_set", None) != set(there):
+    if getattr(device, "device", device) not in there and getattr(
+        device, "device_set", None
+    ) != set(there):
         raise ValueError(f"{name}: no device {device!r:.60}; there is {', '.join(map(str, there))}")
 
 
@@ -110,7 +119,9 @@ def check_order(name: str, order: Any) -> None:
 def refuse_out(name: str, out: Any) -> None:
     """Raise TypeError for an `out=` array: arrays are immutable."""
     if out is not None:
-        raise TypeError(f"{name}: arrays are immutable, so out= can't be written to; use the result: x = {name}(...)")
+        raise TypeError(
+            f"{name}: arrays are immutable, so out= can't be written to; use the result: x = {name}(...)"
+        )
 
 
 def concrete_values(values: Sequence[Any]) -> bool:

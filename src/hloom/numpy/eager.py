@@ -352,6 +352,30 @@ def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
     return update_wrapper(call, fun)
 
 
+def planned(fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Decorate `fun(x, plan)`: an array, and a hashable value that says all else (`reshape`'s sizes).
+
+    Functions whose arguments are checked on the host, whatever the array's values, end in one of
+    these.  The plan must tell apart what differs: 1, 1.0 and True are equal keys.
+    """
+    tables = Tables()
+    name = fun.__name__.strip("_")
+
+    def call(x: Any, plan: Any) -> Any:
+        if x.__class__ is Array:
+            try:
+                execute, handlers, aval, _ = tables[get().key][x.aval, plan]
+                r = _new(Array)
+                (r._buf,) = execute([x._buf]).consume_with_handlers(handlers)
+                r.aval = aval
+                return r
+            except (KeyError, RuntimeError):
+                pass
+        return run(lambda operand: fun(operand, plan), tables, name, (x,), (plan,))
+
+    return update_wrapper(call, fun)
+
+
 def function(
     fun: Callable[..., Any] | None = None, *, static: Iterable[str] | None = None, sequences: Iterable[str] = ()
 ) -> Any:
@@ -470,4 +494,4 @@ def _unhashable(name: str, statics: tuple[Any, ...]) -> Exception:
     return TypeError(f"{name}: an argument cannot be hashed")
 
 
-__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "reduction", "ternary", "unary"]
+__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "planned", "reduction", "ternary", "unary"]
