@@ -100,6 +100,14 @@ def same_bits(got: NDArray, want: NDArray) -> NDArray:
     return np.asarray(alike | (np.isnan(got) & np.isnan(want)))
 
 
+def flushed(x: NDArray) -> NDArray:
+    """With zeros for subnormal numbers, as XLA's CPU has them."""
+    if dtypes.kind(x.dtype) != "float":
+        return x
+    small = np.abs(x) < dtypes.finfo(x.dtype).smallest_normal
+    return np.where(small, np.copysign(np.zeros_like(x), x), x)
+
+
 def show(bad: NDArray, operands: Sequence[NDArray], got: NDArray, want: NDArray) -> str:
     """The first few places that differ, for a failing test."""
     places = np.flatnonzero(bad)

@@ -103,7 +103,7 @@ def _divide_integers(x: Term, y: Term) -> Term:
     return where(y == 0, y.full(0), x.apply("divide", nonzero_divisor(y)))
 
 
-def _divide_complex(x: Term, y: Term) -> Term:
+def divide_complex(x: Term, y: Term) -> Term:
     """Smith's algorithm as NumPy has it; XLA's own has C99's recovery of infinities."""
     a, b, c, d = x.real, x.imag, y.real, y.imag
     real_wins = abs(c) >= abs(d)
@@ -128,7 +128,7 @@ div_p = Elementwise(
     formula={
         "signed": _divide_integers,
         "unsigned": _divide_integers,
-        "complex": _divide_complex,
+        "complex": divide_complex,
     },
     numpy=_numpy_divide,
     jvp=[lambda t, out, x, y: div(t, y), lambda t, out, x, y: neg(div(mul(t, out), y))],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from hloom.ops import programs
+from hloom.ops.arithmetic import divide_complex
 from hloom.ops.formula import (
     Term,
     chlo,
@@ -117,7 +118,7 @@ def sqrt(z: Term) -> Term:
 
 def rsqrt(z: Term) -> Term:
     """1 / sqrt(z); 0 where a part is infinite."""
-    root = z.full(1.0) / sqrt(z)
+    root = divide_complex(z.full(1.0), sqrt(z))
     endless = is_inf(z.real) | is_inf(z.imag)
     zero = root.real.full(0.0)
     real = where(endless, zero, root.real)
@@ -248,7 +249,7 @@ def logistic(z: Term) -> Term:
     """1 / (1 + exp(-z)), with an exponential that can't overflow."""
     left = z.real < 0.0
     e = exp(where(left, z, -z))
-    return where(left, e, e.full(1.0)) / (e + 1.0)
+    return divide_complex(where(left, e, e.full(1.0)), e + 1.0)
 
 
 def power(z: Term, w: Term) -> Term:

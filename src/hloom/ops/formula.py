@@ -7,6 +7,7 @@ flushed subnormal deceives, and polynomials.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -259,11 +260,40 @@ def polynomial(x: Term, *coefficients: float) -> Term:
     return total
 
 
-def double_from_words(high: Term) -> Term:
-    """The f64 whose upper 32 bits are given as an i32."""
-    return (high.to(INT64) << 32).cast(FLOAT64)
+# ---- conditions ------------------------------------------------------------------------------
+_COLUMNS = 512
 
 
-def scalar_of(x: Term, value: Any, dtype: Any) -> Term:
-    """A 0-d constant beside `x`, for loop carries."""
-    return Term(x.block, x.block.constant(value, ShapedArray((), np.dtype(dtype))))
+def holds_anywhere(predicate: Term) -> Term:
+    """Whether any element holds, 0-d."""
+    block, size = predicate.block, predicate.size
+    flat = block.reshape(predicate.operand, (size,))
+    rows = size // _COLUMNS
+    if rows > 1:
+        # XLA's CPU vectorises a reduction of bool along the first axis only; the barrier keeps it
+        # from merging the two reductions again: 108 us for 1e6 elements, against 172.
+        main = block.slice(flat, (0,), (rows * _COLUMNS,))
+        columns = block.reduce(block.reshape(main, (rows, _COLUMNS)), False, "or_", (0,))
+        if rows * _COLUMNS < size:
+            rest = block.slice(flat, (rows * _COLUMNS,), (size,))
+            columns = block.concatenate([columns, rest], 0)
+        flat = block.barrier(columns)
+    return Term(block, block.reduce(flat, False, "or_", (0,)))
+
+
+def replaced_if(condition: Term, x: Term, value: Term, function: Callable[[Term], Term]) -> Term:
+    """`value`, or `function(x)` instead where the 0-d condition holds.
+
+    A loop of at most one turn: XLA's CPU runs its body in parallel, the branches of an `if` not.
+    """
+    block = x.block
+
+    def again(inner: Any, again: Any, x: Any, value: Any) -> Any:
+        return again
+
+    def replace(inner: Any, again: Any, x: Any, value: Any) -> list[Any]:
+        done = inner.constant(False, ShapedArray((), BOOL))
+        return [done, x, function(Term(inner, x)).operand]
+
+    state = [condition.operand, x.operand, value.operand]
+    return Term(block, block.while_loop(again, replace, state)[2])

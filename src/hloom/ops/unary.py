@@ -13,7 +13,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.ops import complex_programs, linear, programs
-from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.arithmetic import add, div, divide_complex, mul, neg, sub
 from hloom.ops.compare import eq, ge, select
 from hloom.ops.complex import complex, conj, imag, part_dtype, real
 from hloom.ops.elementwise import Elementwise
@@ -286,16 +286,17 @@ def _by_squares(x: Any, n: int) -> Any:
 def _write_integer_pow(x: Term, *, y: int) -> Term:
     kind = dtypes.kind(x.dtype)
     if y < 0 and kind == "complex":
-        return x.full(1.0) / _by_squares(x, -y)
+        return divide_complex(x.full(1.0), _by_squares(x, -y))
     if x.dtype == FLOAT32 and not -1 <= y <= 4:
         return _write_integer_pow(x.to(FLOAT64), y=y).to(FLOAT32)  # nothing is lost, or flushed
     return _by_squares(1.0 / x if y < 0 else x, builtins.abs(y))
 
 
 def _numpy_integer_pow(x: Any, *, y: int) -> Any:
-    if x.dtype.kind in "fc":
+    if x.dtype.kind == "f":
         return np.power(x, y)
-    return _by_squares(x, y)
+    power = _by_squares(x, builtins.abs(y))
+    return 1 / power if y < 0 else power
 
 
 class IntegerPow(Elementwise):
@@ -368,7 +369,7 @@ def sqrt(x: Any) -> Any:
     return sqrt_p(x)
 
 
-def _numpy_rsqrt(x: Any) -> Any:
+def numpy_rsqrt(x: Any) -> Any:
     root = 1 / np.sqrt(x)
     if x.dtype.kind == "c":
         root = np.asarray(root)
@@ -379,9 +380,11 @@ def _numpy_rsqrt(x: Any) -> Any:
 
 rsqrt_p = Elementwise(
     "rsqrt",
-    hlo="rsqrt",
-    formula={"complex": complex_programs.rsqrt},
-    numpy=_numpy_rsqrt,
+    formula={
+        "float": lambda x: x.apply("rsqrt"),  # a formula, since f16 must be computed in f32
+        "complex": complex_programs.rsqrt,
+    },
+    numpy=numpy_rsqrt,
     jvp=[lambda t, out, x: mul(t, mul(-0.5, div(out, x)))],
     domain="inexact",
 )
@@ -482,8 +485,7 @@ def expm1(x: Any) -> Any:
 
 log_p = Elementwise(
     "log",
-    hlo="log",
-    formula={"complex": complex_programs.log},
+    formula={"float": programs.log, "complex": complex_programs.log},
     numpy=np.log,
     jvp=[lambda t, out, x: div(t, x)],
     domain="inexact",
@@ -562,7 +564,7 @@ def log1p(x: Any) -> Any:
     return log1p_p(x)
 
 
-def _numpy_logistic(x: Any) -> Any:
+def numpy_logistic(x: Any) -> Any:
     if x.dtype.kind != "c":
         return 1 / (1 + np.exp(-x))
     e = np.exp(np.where(x.real < 0, x, -x))
@@ -575,7 +577,7 @@ logistic_p = Elementwise(
         "float": lambda x: x.apply("logistic"),  # a formula, since f16 must be computed in f32
         "complex": complex_programs.logistic,
     },
-    numpy=_numpy_logistic,
+    numpy=numpy_logistic,
     jvp=[lambda t, out, x: mul(t, mul(out, sub(1, out)))],
     domain="inexact",
 )

@@ -1,0 +1,290 @@
+"""Elementary functions of f32, as short polynomials that XLA's CPU vectorises.
+
+XLA calls the C library for most of these, one element at a time: 4 to 12 ms for 1e6 elements, where
+the programs below take 0.25 to 1.  Nearly all work in f64, where a polynomial of relative error
+1e-10 loses nothing, and round once: 0.5 to 0.6 ulp.  None relies on fused multiply-adds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hloom.ops.formula import (
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    Term,
+    clip,
+    copysign,
+    flip,
+    is_negative,
+    polynomial,
+    sign_of,
+    where,
+)
+
+LN2 = math.log(2)
+
+# ---- sine, cosine, tangent -------------------------------------------------------------------
+#: Beyond this the reduction by pi/2 in two parts is no longer exact.
+REDUCIBLE = 1e6
+
+
+def _reduced(x: Term) -> tuple[Term, Term, Term]:
+    """Sine and cosine of |x| less a multiple of pi/2, in f64, and that multiple as an i32."""
+    d = abs(x).to(FLOAT64)
+    k = (d * (2 / math.pi)).nearest()
+    # The first part of pi/2 has 33 bits, so that its product with k is exact.
+    r = (d - k * 1.5707963267341256) - k * 6.0771005065061922e-11
+    z = r * r
+    sin = r + r * z * polynomial(
+        z,
+        -0.16666666663832763, 0.0083333318659594147, -0.00019840082012765537,
+        2.7249314054698804e-06,
+    )  # fmt: skip
+    cos = (1.0 - z * 0.5) + z * z * polynomial(
+        z, 0.041666664647457378, -0.0013888300696903899, 2.45474372101932e-05
+    )
+    return sin, cos, k.to(INT32)
+
+
+def sin(x: Term) -> Term:
+    """For |x| < REDUCIBLE, and NaN for NaN and infinities."""
+    s, c, q = _reduced(x)
+    value = where((q & 1) != 0, c, s).to(FLOAT32)
+    return flip(flip(value, (q & 2) << 30), sign_of(x))
+
+
+def cos(x: Term) -> Term:
+    """For |x| < REDUCIBLE, and NaN for NaN and infinities."""
+    s, c, q = _reduced(x)
+    value = where((q & 1) != 0, s, c).to(FLOAT32)
+    return flip(value, ((q + 1) & 2) << 30)
+
+
+def tan(x: Term) -> Term:
+    """For |x| < REDUCIBLE, and NaN for NaN and infinities."""
+    s, c, q = _reduced(x)
+    odd = (q & 1) != 0
+    quotient = where(odd, -c, s) / where(odd, s, c)
+    return flip(quotient.to(FLOAT32), sign_of(x))
+
+
+# ---- inverse trigonometric functions, in f32 ---------------------------------------------------
+HALF_PI = (1.57079637050628662, -4.37113883e-08)  # rounded to f32, and what is left
+PI = 3.14159274101257324
+
+_ATAN = (
+    -0.33333333293301176, 0.19999990275947271, -0.14285317963907304, 0.1110470678864422,
+    -0.090367423420707818, 0.074174969643005101, -0.057607160831281173, 0.038327445983064846,
+    -0.019261081322765883, 0.0062072545337800503, -0.0009362994719496015,
+)  # fmt: skip
+
+_ASIN = (
+    0.16666666686085643, 0.074999924044018382, 0.044647663888134848, 0.030269138728589183,
+    0.023611817008891752, 0.010574415516912909, 0.030974540371355073,
+)  # fmt: skip
+
+
+def atan(x: Term) -> Term:
+    """1.2 ulp."""
+    t = abs(x)
+    steep = t > 1.0
+    a = where(steep, 1.0 / t, t)
+    z = a * a
+    r = a + a * z * polynomial(z, *_ATAN)
+    r = where(steep, HALF_PI[0] - (r - HALF_PI[1]), r)
+    return flip(r, sign_of(x))
+
+
+def atan2(y: Term, x: Term) -> Term:
+    """1.5 ulp."""
+    u, v = abs(x), abs(y)
+    steep = v > u
+    a, b = where(steep, u, v), where(steep, v, u)
+    t = where(a == 0.0, a, where(a == b, a.full(1.0), a / b))
+    z = t * t
+    q = t * z * polynomial(z, *_ATAN)
+    left = is_negative(x)
+    base = where(steep, HALF_PI[0], where(left, x.full(PI), x.full(0.0)))
+    rest = base * -2.7827534e-08
+    back = steep ^ left
+    r = base + (where(back, -t, t) + (where(back, -q, q) + rest))
+    r = where(x == x, where(y == y, r, y), x)
+    return flip(r, sign_of(y))
+
+
+def _asin_parts(x: Term) -> tuple[Term, Term, Term]:
+    """s and q with asin(s) = s + q, for s = |x| up to 1/2, and sqrt((1 - |x|)/2) beyond."""
+    a = abs(x)
+    big = a > 0.5
+    half = (1.0 - a) * 0.5
+    s = where(big, half.sqrt(), a)
+    z = where(big, half, a * a)
+    return big, s, s * z * polynomial(z, *_ASIN)
+
+
+def asin(x: Term) -> Term:
+    """1.7 ulp."""
+    big, s, q = _asin_parts(x)
+    r = where(big, HALF_PI[0] - (s + (q - HALF_PI[1] * 0.5)) * 2.0, s + q)
+    return flip(r, sign_of(x))
+
+
+def acos(x: Term) -> Term:
+    """1.1 ulp."""
+    big, s, q = _asin_parts(x)
+    left = is_negative(x)
+    near = where(left, PI - (s + (q - HALF_PI[1])) * 2.0, (s + q) * 2.0)
+    far = HALF_PI[0] - (flip(s, sign_of(x)) + (flip(q, sign_of(x)) - HALF_PI[1]))
+    return where(big, near, far)
+
+
+# ---- logarithms --------------------------------------------------------------------------------
+_LOG = (
+    -0.4999999999883053, 0.33333333366870366, -0.25000000854622706, 0.19999993219563941,
+    -0.1666656227870221, 0.14286047739585878, -0.12504756814100329, 0.11106873335263091,
+    -0.099019692651431748, 0.090401104923023376, -0.092249750027348601, 0.090680954561938185,
+    -0.048596161290904709,
+)  # fmt: skip
+
+
+def _log_parts(d: Term, less_one: Term | None = None) -> tuple[Term, Term]:
+    """k and p with log(d) = k ln2 + p, of a positive f64; `less_one` is d - 1, if it is known."""
+    bits = d.cast(INT64)
+    k = (bits - 0x3FE6A09E00000000) >> 52
+    f = (bits - (k << 52)).cast(FLOAT64) - 1.0
+    if less_one is not None:
+        f = where(k == 0, less_one, f)
+    return k.to(FLOAT64), f + f * f * polynomial(f, *_LOG)
+
+
+def _log(d: Term, less_one: Term | None = None) -> Term:
+    k, p = _log_parts(d, less_one)
+    return k * LN2 + p
+
+
+def _logarithm(x: Term, value: Term) -> Term:
+    """`value` for the positive finite; log of the others."""
+    others = where(x == 0.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
+    return where((x > 0.0) & (x < math.inf), value.to(FLOAT32), others)
+
+
+def log2(x: Term) -> Term:
+    k, p = _log_parts(x.to(FLOAT64))
+    return _logarithm(x, k + p * (1 / LN2))
+
+
+def log10(x: Term) -> Term:
+    k, p = _log_parts(x.to(FLOAT64))
+    return _logarithm(x, k * math.log10(2) + p * (1 / math.log(10)))
+
+
+def log1p(x: Term) -> Term:
+    d = x.to(FLOAT64)
+    u = 1.0 + d
+    value = _log(u, d).to(FLOAT32)
+    others = where(x == -1.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
+    return where(x == 0.0, x, where((x > -1.0) & (x < math.inf), value, others))
+
+
+def asinh(x: Term) -> Term:
+    t = abs(x).to(FLOAT64)
+    value = _log(t + (t * t + 1.0).sqrt())
+    value = where(t < 1e-3, t - t * t * t * (1 / 6), value)
+    return flip(where(t < math.inf, value, t).to(FLOAT32), sign_of(x))
+
+
+def acosh(x: Term) -> Term:
+    t = x.to(FLOAT64)
+    u = (t - 1.0) + ((t - 1.0) * (t + 1.0)).sqrt()
+    value = _log(1.0 + u, u)
+    value = where(t < math.inf, value, t)
+    return where(t >= 1.0, value, math.nan).to(FLOAT32)
+
+
+def atanh(x: Term) -> Term:
+    t = abs(x).to(FLOAT64)
+    q = (t + t) / (1.0 - t)
+    value = _log(1.0 + q, q) * 0.5
+    value = where(t < 1.0, value, where(t == 1.0, t.full(math.inf), t.full(math.nan)))
+    return flip(value.to(FLOAT32), sign_of(x))
+
+
+# ---- exponentials ------------------------------------------------------------------------------
+_EXPM1 = (
+    0.50000000142862233, 0.16666666682534356, 0.041666456809677878, 0.0083333100242252919,
+    0.0013934541928270264, 0.0001989198131397769,
+)  # fmt: skip
+_EXP2 = (
+    0.69314718055994529, 0.24022650922288757, 0.055504108839096185, 0.0096180566785246373,
+    0.001333350238616277, 0.00015461444698569129, 1.5297323760701075e-05,
+)  # fmt: skip
+
+
+def power_of_two(k: Term) -> Term:
+    """2**k as f64, for a whole f64."""
+    return ((k.to(INT64) + 1023) << 52).cast(FLOAT64)
+
+
+def _split(d: Term) -> tuple[Term, Term]:
+    """k and r with d = k ln2 + r, of an f64 held to where f32 is neither 0 nor infinite."""
+    d = clip(-100.0, d, 100.0)
+    k = (d * (1 / LN2)).nearest()
+    return k, d - k * LN2
+
+
+def expm1(x: Term) -> Term:
+    k, r = _split(x.to(FLOAT64))
+    scale = power_of_two(k)
+    value = (r + r * r * polynomial(r, *_EXPM1)) * scale + (scale - 1.0)
+    return copysign(value.to(FLOAT32), x)
+
+
+def _exp2(d: Term) -> Term:
+    """2**d, of an f64."""
+    d = clip(-200.0, d, 200.0)
+    k = d.nearest()
+    r = d - k
+    return (1.0 + r * polynomial(r, *_EXP2)) * power_of_two(k)
+
+
+def exp2(x: Term) -> Term:
+    return _exp2(x.to(FLOAT64)).to(FLOAT32)
+
+
+def _hyperbolic(x: Term) -> tuple[Term, Term, Term, Term]:
+    """sinh r, cosh r, 2**(k-1) and 2**(-k-1), where x = k ln2 + r."""
+    k, r = _split(x.to(FLOAT64))
+    z = r * r
+    s = r + r * z * polynomial(
+        z, 0.16666666682534356, 0.0083333100242252919, 0.0001989198131397769
+    )
+    c = 1.0 + z * polynomial(
+        z, 0.49999999999951383, 0.041666666793628057, 0.0013888837087667207, 2.4869204166523371e-05
+    )
+    return s, c, power_of_two(k - 1.0), power_of_two(-k - 1.0)
+
+
+def sinh(x: Term) -> Term:
+    s, c, a, b = _hyperbolic(x)
+    return copysign(((a - b) * c + (a + b) * s).to(FLOAT32), x)
+
+
+def cosh(x: Term) -> Term:
+    s, c, a, b = _hyperbolic(x)
+    return ((a + b) * c + (a - b) * s).to(FLOAT32)
+
+
+# ---- cube root ---------------------------------------------------------------------------------
+def cbrt(x: Term) -> Term:
+    """By two steps towards 1 / cbrt(x), from a guess on the bits."""
+    d = abs(x).to(FLOAT64)
+    high = d.cast(INT64) >> 32
+    y = ((0x553EF0FF - ((high * 0x55555556) >> 32)) << 32).cast(FLOAT64)
+    for _ in range(2):
+        e = 1.0 - d * y * y * y
+        y = y + y * e * (e * (2 / 9) + 1 / 3)
+    root = copysign((d * y * y).to(FLOAT32), x)
+    return where((x == 0.0) | (abs(x) == math.inf), x, root)
