@@ -29,6 +29,7 @@ from hloom.ops.linear import (
     reduce_sum,
     reduced_shape,
     transpose,
+    zeros,
 )
 from hloom.ops.shape import array_dtype, reshape
 from hloom.ops.slicing import pad, slice_in_dim
@@ -169,6 +170,16 @@ class Extreme(Reduce):
         super().__init__(name, domain="any", **rules)
         self.combine = combine
 
+    def numpy(self, x: Any, *, axes: Axes) -> Any:
+        out = super().numpy(x, axes=axes)
+        if dtypes.kind(x.dtype) != "float":
+            return out
+        # NumPy's sign of zero depends on the order; this is IEEE 754-2019's.
+        largest = self.hlo == "maximum"
+        winner = (x == 0) & (np.signbit(x) != largest)
+        zero = np.array(0.0 if largest else -0.0).astype(x.dtype)
+        return np.where((out == 0) & winner.any(axes), zero, out)
+
     def fold(self, block: Any, x: Any, axes: Axes) -> Any:
         kind = dtypes.kind(x.aval.dtype)
         scalar = ShapedArray((), x.aval.dtype)
@@ -202,6 +213,8 @@ class Extreme(Reduce):
     ) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
         out = self(x, axes=axes)
+        if not x.aval.size:
+            return out, zeros(out.aval)
         kept = [a for a in range(x.aval.ndim) if a not in axes]
         extreme = eq(x, broadcast_in_dim(out, x.aval.shape, kept))
         zero, one = constant(0, x.aval.dtype), full(x.aval.shape, 1, x.aval.dtype)

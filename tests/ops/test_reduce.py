@@ -1,0 +1,275 @@
+"""Reductions, argmax and the cumulative operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hloom
+import hloom.numpy as jnp
+from hloom import lax
+from hloom.ops.compare import numpy_max, numpy_min
+from tests.ops import machine, structured
+from tests.ops.structured import COMPLEX, EVERYTHING, FLOATS, INTEGERS, NUMBERS, ORDERED, Case
+
+SUM = "a sum in any order"
+PRODUCT = "a product in any order"
+BITS = ("bool", *INTEGERS)
+
+
+def _arg(fun: Any, axis: int) -> Any:
+    return lambda x: fun(structured.machine.wider(x), axis).astype(np.int32)
+
+
+def _logsumexp(x: Any) -> Any:
+    return np.logaddexp.accumulate(machine.wider(x), 0)
+
+
+SHAPE = ((4, 3, 5),)
+CASES = [
+    Case("sum", lambda x: lax.reduce_sum(x, (0, 2)), SHAPE,
+         lambda x: x.sum((0, 2), dtype=machine.wider(x).dtype), NUMBERS, 40, SUM),
+    Case("prod", lambda x: lax.reduce_prod(x, (0, 2)), SHAPE,
+         lambda x: x.prod((0, 2), dtype=machine.wider(x).dtype), NUMBERS, 60, PRODUCT,
+         low=0.7, high=1.4),
+    Case("prod of integers", lambda x: lax.reduce_prod(x, (1,)), SHAPE,
+         lambda x: x.prod(1, dtype=x.dtype), INTEGERS),
+    Case("max", lambda x: lax.reduce_max(x, (0, 2)), SHAPE, lambda x: x.max((0, 2)),
+         (*INTEGERS, "float32", "float64", "bool")),
+    Case("min", lambda x: lax.reduce_min(x, (1,)), SHAPE, lambda x: x.min(1),
+         (*INTEGERS, "float32", "float64", "bool")),
+    Case("max, all dtypes", lambda x: lax.reduce_max(x, (0, 1, 2)), SHAPE),
+    Case("min, all dtypes", lambda x: lax.reduce_min(x, (0, 1, 2)), SHAPE),
+    Case("max over nothing", lambda x: lax.reduce_max(x, (0,)), ((0, 3),)),
+    Case("min over nothing", lambda x: lax.reduce_min(x, (0,)), ((0, 3),)),
+    Case("prod over nothing", lambda x: lax.reduce_prod(x, (0,)), ((0, 3),),
+         lambda x: np.ones(3, x.dtype), NUMBERS),
+    Case("no axes", lambda x: lax.reduce_max(x, ()), SHAPE, lambda x: x),
+    Case("and", lambda x: lax.reduce_and(x, (0, 2)), SHAPE,
+         lambda x: np.bitwise_and.reduce(x, (0, 2)), BITS),
+    Case("or", lambda x: lax.reduce_or(x, (1,)), SHAPE, lambda x: np.bitwise_or.reduce(x, 1), BITS),
+    Case("xor", lambda x: lax.reduce_xor(x, (2,)), SHAPE,
+         lambda x: np.bitwise_xor.reduce(x, 2), BITS),
+    Case("argmax", lambda x: lax.argmax(x, 1, "int32"), SHAPE, _arg(np.argmax, 1), moving=()),
+    Case("argmin", lambda x: lax.argmin(x, 2, "int32"), SHAPE, _arg(np.argmin, 2), moving=()),
+    Case("argmax, int64", lambda x: lax.argmax(x, 0, "int64"), ((9,),),
+         lambda x: np.int64(machine.wider(x).argmax()), moving=()),
+]  # fmt: skip
+
+LENGTHS = (1, 2, 7, 40)
+SCANS = [
+    case
+    for n in LENGTHS
+    for case in (
+        Case(f"cumsum of {n}", lambda x: lax.cumsum(x, 1), ((2, n, 3),),
+             lambda x: x.cumsum(1, dtype=machine.wider(x).dtype), NUMBERS, 20, SUM),
+        Case(f"cumprod of {n}", lambda x: lax.cumprod(x, 0), ((n, 3),),
+             lambda x: x.cumprod(0, dtype=machine.wider(x).dtype), NUMBERS, 90, PRODUCT,
+             low=0.8, high=1.2),
+        Case(f"cummax of {n}", lambda x: lax.cummax(x, 1), ((2, n),),
+             lambda x: np.maximum.accumulate(x, 1), (*BITS, "float32", "float64", *COMPLEX)),
+        Case(f"cummin of {n}, reversed", lambda x: lax.cummin(x, 1, True), ((2, n),),
+             lambda x: np.flip(np.minimum.accumulate(np.flip(x, 1), 1), 1),
+             (*BITS, "float32", "float64", *COMPLEX)),
+        Case(f"cumsum of {n}, reversed", lambda x: lax.cumsum(x, 0, True), ((n,),),
+             lambda x: np.flip(np.flip(x).cumsum(dtype=machine.wider(x).dtype)), NUMBERS, 20, SUM),
+        Case(f"cumlogsumexp of {n}", lambda x: lax.cumlogsumexp(x, 0), ((n, 2),), _logsumexp,
+             FLOATS, 20, "exp and log"),
+    )
+]  # fmt: skip
+LONG = [
+    Case("long cumsum", lambda x: lax.cumsum(x), ((700,),),
+         lambda x: x.cumsum(dtype=machine.wider(x).dtype), ("int32", "float32", "float64"), 40, SUM),
+    Case("long cumsum, reversed", lambda x: lax.cumsum(x, 1, True), ((2, 300),),
+         lambda x: np.flip(np.flip(x, 1).cumsum(1, dtype=machine.wider(x).dtype), 1),
+         ("int32", "float32", "float64"), 40, SUM),
+    Case("long cummax", lambda x: lax.cummax(x), ((700,),), np.maximum.accumulate,
+         ("int32", "float32", "float64")),
+    Case("long cumsum of wide rows", lambda x: lax.cumsum(x, 0), ((70, 40),),
+         lambda x: x.cumsum(0, dtype=machine.wider(x).dtype), ("int32", "float32"), 20, SUM),
+    Case("cumsum of many rows", lambda x: lax.cumsum(x, 1), ((300, 20),),
+         lambda x: x.cumsum(1, dtype=machine.wider(x).dtype), ("int32", "float32"), 20, SUM),
+]  # fmt: skip
+ALL = CASES + SCANS + LONG
+
+
+@pytest.mark.parametrize(("case", "dtype"), structured.values(ALL), ids=str)
+def test_value(case: Case, dtype: str) -> None:
+    structured.check_value(case, dtype)
+
+
+@pytest.mark.parametrize("case", structured.smooth(ALL), ids=str)
+def test_derivative(case: Case) -> None:
+    structured.check_jvp(case)
+    structured.check_adjoint(case)
+
+
+@pytest.mark.parametrize("case", CASES + SCANS[-6:], ids=str)
+def test_batch(case: Case) -> None:
+    structured.check_batch(case, "float32" if "float32" in case.dtypes else "int32")
+
+
+# ---- NaN, zeros ------------------------------------------------------------------------------
+def _with_nan(dtype: str, size: int, place: int, sign: int) -> Any:
+    x = machine.drawn(hloom.dtypes.as_dtype(dtype), -9, 9, size, 0)
+    x[place] = np.copysign(np.nan, sign)
+    return x
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("size", [5, 4095, 4096, 5000, 100_000])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_max_and_min_keep_nan(dtype: str, size: int, sign: int) -> None:
+    x = _with_nan(dtype, size, size // 3, sign)
+    for fun in (lax.reduce_max, lax.reduce_min):
+        for y in (x, np.full_like(x, np.nan)):
+            (got,) = structured.evaluate("xla", lambda x, fun=fun: fun(x, (0,)), y)
+            assert np.isnan(got.astype(float)), (fun, y)
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,)])
+def test_max_keeps_nan_along_an_axis_inside_jit(axes: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).normal(size=(300, 200)).astype(np.float32)
+    x[7, 11] = x[250, 3] = np.nan
+    got = hloom.jit(lambda x: lax.reduce_sum(lax.reduce_max(lax.max(x, 0.0), axes), ()))(x)
+    np.testing.assert_array_equal(got, np.maximum(x, 0).max(axes))
+
+
+@pytest.mark.parametrize("size", [5, 5000])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_argmax_finds_the_first_nan(size: int, dtype: str) -> None:
+    x = _with_nan(dtype, size, size - 2, 1)
+    x[size // 2] = np.nan
+    for engine in machine.ENGINES if size < 100 else ("xla", "numpy"):
+        for fun in (lax.argmax, lax.argmin):
+            (got,) = structured.evaluate(engine, lambda x, fun=fun: fun(x, 0, "int32"), x)
+            assert got == size // 2, (engine, fun)
+
+
+@pytest.mark.parametrize("dtype", EVERYTHING)
+def test_argmax_takes_the_first_of_equals(dtype: str) -> None:
+    x = np.array([0, 1, 1, 0, 1]).astype(hloom.dtypes.as_dtype(dtype))
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, lambda x: lax.argmax(x, 0, "int32"), x)
+        (least,) = structured.evaluate(engine, lambda x: lax.argmin(x, 0, "int32"), x)
+        assert (got, least) == (1, 0), engine
+
+
+@pytest.mark.parametrize("dtype", [d for d in ORDERED if d != "bool"])
+def test_argmax_of_the_lowest_value_only(dtype: str) -> None:
+    np_dtype = hloom.dtypes.as_dtype(dtype)
+    low = -np.inf if dtype in FLOATS else np.iinfo(dtype).min
+    x = np.full(5, low).astype(np_dtype)
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, lambda x: lax.argmax(x, 0, "int32"), x)
+        assert got == 0, engine
+
+
+@pytest.mark.parametrize("dtype", EVERYTHING)
+def test_corners_of_max_and_argmax(dtype: str) -> None:
+    x = machine.corners(hloom.dtypes.as_dtype(dtype))
+    x = x[~np.isnan(machine.wider(x))] if dtype in (*FLOATS, *COMPLEX) else x
+    for fun, oracle in ((lax.argmax, np.argmax), (lax.argmin, np.argmin)):
+        for engine in machine.ENGINES:
+            (got,) = structured.evaluate(engine, lambda x, fun=fun: fun(x, 0, "int32"), x)
+            assert got == oracle(machine.wider(x)), (engine, fun)
+
+
+def test_narrow_sums_are_summed_in_f32() -> None:
+    for dtype in ("float16", "bfloat16"):
+        x = np.full(5000, 0.25).astype(hloom.dtypes.as_dtype(dtype))
+        for engine in machine.ENGINES:
+            (got,) = structured.evaluate(engine, lambda x: lax.reduce_sum(x, (0,)), x)
+            assert float(got) == pytest.approx(1250, rel=0.01), (dtype, engine)
+
+
+def test_cummax_keeps_nan_from_its_place_on() -> None:
+    x = np.array([1.0, np.nan, 3.0, 0.0], np.float32)
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, lambda x: lax.cummax(x), x)
+        np.testing.assert_array_equal(got, np.maximum.accumulate(x))
+
+
+def test_a_sum_that_meets_infinity_is_right_before_it() -> None:
+    x = np.ones(3000, np.float32)
+    x[1000], x[2000] = np.inf, -np.inf
+    got = np.asarray(lax.cumsum(x))
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(got, np.cumsum(x))
+
+
+def test_the_sign_of_zero() -> None:
+    x = np.array([-0.0, 0.0, -0.0], np.float32)
+    for engine in machine.ENGINES:
+        (high,) = structured.evaluate(engine, lambda x: lax.reduce_max(x, (0,)), x)
+        (low,) = structured.evaluate(engine, lambda x: lax.reduce_min(x, (0,)), x)
+        (total,) = structured.evaluate(engine, lambda x: lax.reduce_sum(x, (0,)), x[::2])
+        assert (np.signbit(high), np.signbit(low)) == (False, True), engine
+        assert not np.signbit(total), engine
+
+
+# ---- derivatives -----------------------------------------------------------------------------
+def test_a_product_with_zeros_has_a_derivative() -> None:
+    fun = lambda x: lax.reduce_prod(x, (0,))
+    assert np.array_equal(hloom.grad(fun)(jnp.array([2.0, 0.0, 5.0])), [0, 10, 0])
+    assert np.array_equal(hloom.grad(fun)(jnp.array([0.0, 0.0, 5.0])), [0, 0, 0])
+
+
+def test_equal_maxima_share_the_cotangent() -> None:
+    fun = lambda x: lax.reduce_max(x, (0,))
+    assert np.array_equal(hloom.grad(fun)(jnp.array([2.0, 1.0, 2.0])), [0.5, 0, 0.5])
+
+
+def test_second_derivative_of_a_product() -> None:
+    fun = lambda x: lax.reduce_prod(x, (0,))
+    with hloom.enable_x64():
+        x, t = np.array([2.0, 3.0, 5.0]), np.array([1.0, 0.0, 0.0])
+        _, got = hloom.jvp(hloom.grad(fun), (x,), (t,))
+    np.testing.assert_allclose(np.asarray(got), [0, 5, 3])
+
+
+def test_second_derivative_of_cumprod_and_cumlogsumexp() -> None:
+    for scan in (lax.cumprod, lax.cumlogsumexp):
+        fun = lambda x, scan=scan: lax.reduce_sum(scan(x), (0,))
+        with hloom.enable_x64():
+            x, t = np.array([2.0, 3.0, 0.5, 1.5]), np.array([1.0, -1.0, 0.5, 0.0])
+            _, got = hloom.jvp(hloom.grad(fun), (x,), (t,))
+            ahead, behind = hloom.grad(fun)(x + 1e-5 * t), hloom.grad(fun)(x - 1e-5 * t)
+        want = (np.asarray(ahead) - np.asarray(behind)) / 2e-5
+        np.testing.assert_allclose(np.asarray(got), want, atol=1e-8)
+
+
+def test_numpy_max_agrees_with_the_engines_on_zeros() -> None:
+    x, y = np.float32(-0.0), np.float32(0.0)
+    assert not np.signbit(numpy_max(x, y)) and np.signbit(numpy_min(y, x))
+
+
+X = jnp.ones((3, 4))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: lax.reduce_max(X, (2,)), ValueError, "f32[3,4]"),
+        (lambda: lax.reduce_max(X, (0, 0)), ValueError, "distinct"),
+        (lambda: lax.reduce_max(X, (-1,)), ValueError, "from 0 to 1"),
+        (lambda: lax.reduce_sum(X > 0, (0,)), TypeError, "bool"),
+        (lambda: lax.reduce_prod(X > 0, (0,)), TypeError, "bool"),
+        (lambda: lax.reduce_and(X, (0,)), TypeError, "f32[3,4]"),
+        (lambda: lax.reduce_xor(X, ()), TypeError, "f32[3,4]"),
+        (lambda: lax.argmax(X, 2, "int32"), ValueError, "axes"),
+        (lambda: lax.argmax(X, 0, "float32"), TypeError, "index_dtype"),
+        (lambda: lax.argmax(jnp.ones((0, 2)), 0, "int32"), ValueError, "size 0"),
+        (lambda: lax.cumsum(X, 2), ValueError, "no axis 2"),
+        (lambda: lax.cumsum(X, -1), ValueError, "no axis -1"),
+        (lambda: lax.cumsum(X > 0), TypeError, "bool"),
+        (lambda: lax.cumsum(jnp.float32(1)), ValueError, "no axis"),
+        (lambda: lax.cumlogsumexp(jnp.arange(3)), TypeError, "i32[3]"),
+    ],
+)
+def test_errors(call: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as raised:
+        call()  # type: ignore[operator]
+    assert words in str(raised.value)
