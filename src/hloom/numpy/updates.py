@@ -18,6 +18,7 @@ from hloom.core.array import Array
 from hloom.core.operands import as_array
 from hloom.core.tables import Tables
 from hloom.numpy import eager, promotion
+from hloom.numpy.fitting import fit
 from hloom.numpy.indexing import (
     Basic,
     Layout,
@@ -205,6 +206,7 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     if not isinstance(values, (Array, bool, int, float, complex)):
         values = promotion.array_like(f".at[].{how.name}", values)
     _check_cast(x, values, how.name)
+    (_, values) = fit(f".at[].{how.name}", (x, values))
     eagerly = current.get().key is not None
     shape, index = scalar_masks(x.aval.shape, index)
     if shape != x.aval.shape:
@@ -316,7 +318,7 @@ def _put_back(x: Any, cut: Any, basics: Sequence[Basic], rest: Sequence[Basic], 
     new = _write_static(cut, rest, new)
     if cut is x:
         return new
-    return dynamic_update_slice(x, new, starts_of(x, basics, checked))
+    return dynamic_update_slice(x, new, starts_of(x, basics, checked), allow_negative_indices=False)
 
 
 def _write_static(x: Any, basics: Sequence[Basic], new: Any) -> Any:
