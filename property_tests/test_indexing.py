@@ -61,7 +61,7 @@ def items(draw, shape):
 def cases(draw):
     """An array, an index that NumPy takes into it, and what NumPy reads."""
     shape = draw(SHAPES)
-    x = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape) - 3
+    x = np.arange(-3, int(np.prod(shape)) - 3, dtype=np.int32).reshape(shape)
     index = draw(items(shape))
     if len(index) == 1 and draw(st.booleans()):
         (index,) = index
