@@ -224,9 +224,6 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Any:
     return _close(a, b, rtol, atol, equal_nan)
 
 
-_isclose.__name__ = "isclose"
-
-
 def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     a, b = promote("isclose", a, b)
     same = compare.eq(a, b)
@@ -275,9 +272,6 @@ def _allclose(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Any:
     return _all(_close(a, b, rtol, atol, equal_nan))
 
 
-_allclose.__name__ = "allclose"
-
-
 def _all(x: Any) -> Any:
     return reduce_and(x, tuple(range(x.aval.ndim)))
 
@@ -309,9 +303,6 @@ def _array_equal(a1: Any, a2: Any, *, equal_nan: bool) -> Any:
     return _all(same)
 
 
-_array_equal.__name__ = "array_equal"
-
-
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether the arrays broadcast to one shape and have equal elements.
 
@@ -331,6 +322,3 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 @eager.function(static=())
 def _array_equiv(a1: Any, a2: Any) -> Any:
     return _all(equal(a1, a2))
-
-
-_array_equiv.__name__ = "array_equiv"

@@ -143,9 +143,6 @@ def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
             return x
 
 
-_nan_to_num.__name__ = "nan_to_num"
-
-
 def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     limits = dtypes.finfo(x.aval.dtype)
     replaced = [
@@ -295,9 +292,6 @@ def _ldexp(x1: Any, x2: Any) -> Any:
     return _scaled(*broadcast("ldexp", (x, _converted(n, INT64))))
 
 
-_ldexp.__name__ = "ldexp"
-
-
 def _scaled(x: Any, n: Any) -> Any:
     """`x * 2**n`, n an i64, rounded once: f32 by way of f64, f64 in three steps."""
     if x.aval.dtype != FLOAT64:
@@ -323,9 +317,6 @@ def _frexp(x: Any) -> tuple[Any, Any]:
         mantissa, exponent = _split(_converted(x, FLOAT32))
         return _converted(mantissa, x.aval.dtype), exponent
     return _split(x)
-
-
-_frexp.__name__ = "frexp"
 
 
 def frexp(x: Any, /, out: Any = None, where: Any = None) -> tuple[Any, Any]:

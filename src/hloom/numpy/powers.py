@@ -76,7 +76,6 @@ def _power(x1: Any, x2: Any, /) -> Any:
     return binary.pow(*domains.numbers("power", x1, x2))
 
 
-_power.__name__ = "power"
 _general = eager.binary(_power, run=_run)
 _forward, _reflected = eager.operators(_general)
 

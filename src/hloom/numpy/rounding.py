@@ -123,9 +123,6 @@ def _round(a: Any, decimals: int) -> Any:
             return _round_float(x, decimals)
 
 
-_round.__name__ = "round"
-
-
 def _power_of_ten(exponent: int) -> int:
     return 10 ** builtins.min(exponent, 400)  # more than any dtype holds
 

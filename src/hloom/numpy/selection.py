@@ -1,0 +1,272 @@
+"""Choice between arrays, element by element: where, select, choose, piecewise, clip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes, errors
+from hloom.config import current
+from hloom.core.array import Array
+from hloom.core.tables import Tables
+from hloom.numpy import eager
+from hloom.numpy.comparison import truth
+from hloom.numpy.domains import kind_of
+from hloom.numpy.fitting import fit
+from hloom.numpy.promotion import array_like, broadcast, promote, promote_dtypes
+from hloom.ops import binary, compare, linear
+from hloom.ops.convert import convert_element_type_p
+from hloom.ops.slicing import unstack
+
+get = current.get
+INT32 = np.dtype("int32")
+
+
+# ---- where -------------------------------------------------------------------------------------
+def _fitted(name: str, operands: Sequence[Any]) -> Sequence[Any]:
+    """Operands that are promoted together, Python integers checked; as arrays, but for a trace."""
+    if get().key is None:
+        return operands
+    return [array_like(name, x, i) for i, x in enumerate(fit(name, operands))]
+
+
+def _run_where(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
+    condition, *cases = operands
+    return eager.run(body, tables, name, (condition, *_fitted(name, cases)))
+
+
+def _where(condition: Any, x: Any, y: Any, /) -> Any:
+    x, y = promote_dtypes("where", x, y)
+    return compare.select(*broadcast("where", (truth("where", condition), x, y)))
+
+
+_choice = eager.ternary(_where, run=_run_where)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """`x` where the condition holds, else `y`.
+
+    All three broadcast; `x` and `y` are promoted; a condition that is not bool holds where it is
+    not 0.  Raises ValueError if just one of `x` and `y` is given.
+
+    The derivative of the case that was not chosen is 0 times its own: where that is infinite, as of
+    sqrt at 0, the product is NaN.  Choose a harmless operand first:
+    `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+
+    >>> jnp.where(jnp.array([True, False, True]), jnp.array([1, 2, 3]), 0.5)
+    Array([1. , 0.5, 3. ], dtype=float32)
+    """
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return _choice(condition, x, y)
+
+
+# ---- clip --------------------------------------------------------------------------------------
+@eager.ternary
+def _clip(x: Any, low: Any, high: Any, /) -> Any:
+    x, low, high = promote("clip", x, low, high)
+    return binary.min(binary.max(x, low), high)
+
+
+@eager.binary
+def _clip_below(x: Any, low: Any, /) -> Any:
+    return binary.max(*promote("clip", x, low))
+
+
+@eager.binary
+def _clip_above(x: Any, high: Any, /) -> Any:
+    return binary.min(*promote("clip", x, high))
+
+
+def clip(
+    arr: Any = None,
+    /,
+    min: Any = None,
+    max: Any = None,
+    out: Any = None,
+    *,
+    a: Any = None,
+    a_min: Any = None,
+    a_max: Any = None,
+) -> Any:
+    """The array held between `min` and `max`, either of which may be None; NaN stays.
+
+    All broadcast and are promoted; where the bounds cross, `max` wins.  A Python integer beyond the
+    range of an integer array binds nothing.  `a`, `a_min` and `a_max` are NumPy's older names.
+    Raises ValueError if there is no array.  The derivative is 1 between the bounds and 0 beyond.
+
+    >>> jnp.clip(jnp.array([-1.0, 0.5, 2.0]), 0, 1)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    eager.refuse("clip", out, None)
+    x = a if arr is None else arr
+    if x is None:
+        raise ValueError("clip needs an array: jnp.clip(x, min, max)")
+    low = a_min if min is None else min
+    high = a_max if max is None else max
+    if low.__class__ is int or high.__class__ is int:
+        low, high = _binding(x, low, high)
+    if low is None and high is None:
+        return array_like("clip", x)
+    if high is None:
+        return _clip_below(x, low)
+    return _clip_above(x, high) if low is None else _clip(x, low, high)
+
+
+def _binding(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds, with None for Python integers that bind no value of an integer array."""
+    if x.__class__ is Array or not isinstance(x, (int, float, complex)):
+        dtype = array_like("clip", x).aval.dtype
+        if dtype in dtypes.DOMAINS["integer"]:
+            limits = dtypes.iinfo(dtype)
+            if low.__class__ is int and low <= limits.min:
+                low = None
+            if high.__class__ is int and high >= limits.max:
+                high = None
+    return low, high
+
+
+# ---- select, choose ----------------------------------------------------------------------------
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """The element of the first choice whose condition holds, or `default` where none does.
+
+    `condlist` and `choicelist` are sequences of arrays; all broadcast, the choices and the default
+    are promoted.  Raises ValueError unless there are as many choices as conditions and at least
+    one, TypeError for a condition that is not bool.
+
+    >>> x = jnp.arange(6)
+    >>> jnp.select([x < 2, x > 3], [x, x**2], default=-1)
+    Array([ 0,  1, -1, -1, 16, 25], dtype=int32)
+    """
+    condlist, choicelist = list(condlist), list(choicelist)
+    if len(condlist) != len(choicelist):
+        raise ValueError(
+            "list of cases must be same length as list of conditions; "
+            f"got {len(choicelist)} cases and {len(condlist)} conditions"
+        )
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    condlist = [array_like("select", condition) for condition in condlist]
+    for i, condition in enumerate(condlist):
+        if kind_of(condition) != "bool":
+            raise TypeError(
+                f"invalid entry {i} in condlist: should be boolean ndarray; got {condition.aval}. "
+                f"Compare it: condlist[{i}] != 0."
+            )
+    *choicelist, default = _fitted("select", [*choicelist, default])
+    return _select(condlist, choicelist, default)
+
+
+@eager.function(static=(), sequences=("condlist", "choicelist"))
+def _select(condlist: Any, choicelist: Any, default: Any) -> Any:
+    *choicelist, result = promote_dtypes("select", *choicelist, default)
+    count = len(condlist)
+    arrays = broadcast("select", [*condlist, *choicelist, result])
+    conditions, choices, result = arrays[:count], arrays[count:-1], arrays[-1]
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        result = compare.select(condition, choice, result)
+    return result
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """The element of `choices[i]`, where `i` is the element of `a`.
+
+    `a` is an integer array, `choices` a sequence of arrays, or an array whose first axis numbers
+    them; all broadcast, the choices are promoted.  For integers out of range, `mode="wrap"` takes
+    the remainder, `"clip"` the nearest choice, and `"raise"` raises ValueError, for which the
+    values must be known: while tracing it raises ConcretizationTypeError.
+
+    >>> jnp.choose(jnp.array([0, 2, 1]), jnp.array([[1, 2, 3], [10, 20, 30], [100, 200, 300]]))
+    Array([  1, 200,  30], dtype=int32)
+    """
+    eager.refuse("choose", out, None)
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"choose: mode is 'raise', 'wrap' or 'clip'; got {mode!r}")
+    a = array_like("choose", a)
+    if kind_of(a) not in ("bool", "signed", "unsigned"):
+        raise TypeError(f"choose numbers the choices by integers; got {a.aval}: a.astype(int)")
+    if isinstance(choices, (list, tuple)):
+        choices = _fitted("choose", choices)
+    else:
+        choices = unstack(array_like("choose", choices))
+    if mode == "raise":
+        _check_choices(a, len(choices))
+    return _choose(a, list(choices), mode=mode)
+
+
+def _check_choices(a: Any, count: int) -> None:
+    known = a.concrete()
+    if known is None:
+        raise errors.ConcretizationTypeError.parameter("choose(mode='raise')", "a", a.traced())
+    numbers = known._value()
+    if np.any((numbers < 0) | (numbers >= count)):
+        raise ValueError(
+            f"invalid entry in choice array: there are {count} choices; "
+            "mode='clip' or mode='wrap' takes any integer"
+        )
+
+
+@eager.function(static=("mode",), sequences=("choices",))
+def _choose(a: Any, choices: Any, *, mode: str) -> Any:
+    if not choices:
+        raise ValueError("choose needs at least one choice")
+    last = len(choices) - 1
+    which = convert_element_type_p(a, new_dtype=INT32, weak_type=False)
+    if mode == "wrap":
+        which = binary.mod(which, last + 1)
+    else:
+        which = compare.clamp(0, which, last)
+    which, *choices = broadcast("choose", [which, *promote_dtypes("choose", *choices)])
+    return compare.select_n(which, *choices)
+
+
+# ---- piecewise ---------------------------------------------------------------------------------
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+    """A function with a definition for each condition: the last one that holds, as in NumPy.
+
+    `condlist` is a sequence of bool arrays, or one; `funclist` has a number or a function of arrays
+    for each, and perhaps one more for where none holds, which is 0 otherwise.  `args` and `kw` are
+    passed to the functions.  The result has the dtype of `x`.  Raises ValueError for a wrong number
+    of functions.  Differs from NumPy: each function is called once, with all of `x`.
+
+    >>> x = jnp.array([-2.0, 0.5, 3.0])
+    >>> jnp.piecewise(x, [x < 0, x > 1], [lambda x: -x, 1.0, 0.5])
+    Array([2. , 0.5, 1. ], dtype=float32)
+    """
+    x = array_like("piecewise", x)
+    conditions = _conditions(x, condlist)
+    count, functions = len(conditions), list(funclist)
+    if len(functions) == count + 1:
+        functions.insert(0, functions.pop())
+        conditions.insert(0, truth("piecewise", True))
+    elif len(functions) != count:
+        raise ValueError(
+            f"with {count} condition(s), either {count} or {count + 1} functions are expected; "
+            f"got {len(functions)}"
+        )
+    values = [f(x, *args, **kw) if callable(f) else f for f in functions]
+    return _overwrite(x, conditions, values)
+
+
+def _conditions(x: Array, condlist: Any) -> list[Any]:
+    """A list of conditions; one alone, as an array or a list of numbers, counts as a list of it."""
+    if isinstance(condlist, (list, tuple)):
+        first = condlist[0] if condlist else None
+        if isinstance(first, (list, tuple, Array, np.ndarray)) or not x.aval.shape:
+            return [truth("piecewise", c) for c in condlist]
+        return [truth("piecewise", condlist)]
+    condition = truth("piecewise", condlist)
+    if condition.aval.ndim > x.aval.ndim:
+        return list(unstack(condition))
+    return [condition]
+
+
+@eager.function(static=(), sequences=("conditions", "values"))
+def _overwrite(x: Any, conditions: Any, values: Any) -> Any:
+    result = linear.full(x.aval.shape, 0, x.aval.dtype)
+    for condition, value in zip(conditions, values):
+        value = convert_element_type_p(value, new_dtype=x.aval.dtype, weak_type=False)
+        result = compare.select(*broadcast("piecewise", (condition, value, result)))
+    return result
