@@ -19,7 +19,7 @@ from hloom.core.primitive import Primitive
 from hloom.ops.elementwise import check_domain, is_narrow, types_text
 from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
 from hloom.ops.gather import GatherDimensionNumbers, gather_p
-from hloom.ops.linear import batch_first, move
+from hloom.ops.linear import batch_first, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.slicing import slice_in_dim
 
@@ -60,12 +60,12 @@ def from_key(key: Term, dtype: np.dtype[Any]) -> Term:
     return _flipped(key, int(np.iinfo(_WIDTHS[bits]).max)).cast(dtype)
 
 
-def sort_keys(x: Term, *, ties: bool = True) -> list[Term]:
+def sort_keys(x: Term) -> list[Term]:
     """The keys by which to sort: three for a complex number, as NumPy orders them."""
     if dtypes.kind(x.dtype) != "complex":
-        return [sort_key(x, ties=ties)]
+        return [sort_key(x)]
     nans = where(is_nan(x.real), _like(x, 2), _like(x, 0)) + is_nan(x.imag).to(INT32)
-    return [nans, sort_key(x.real, ties=ties), sort_key(x.imag, ties=ties)]
+    return [nans, sort_key(x.real), sort_key(x.imag)]
 
 
 def _like(x: Term, value: int) -> Term:
@@ -76,12 +76,11 @@ def numpy_keys(x: Any, *, ties: bool = True) -> list[Any]:
     """The same for the NumPy rules: arrays that NumPy sorts as the values are to be sorted."""
     if dtypes.kind(x.dtype) == "complex":
         nans = 2 * np.isnan(x.real) + np.isnan(x.imag)
-        return [nans, *numpy_keys(x.real, ties=ties), *numpy_keys(x.imag, ties=ties)]
+        return [nans, *numpy_keys(x.real), *numpy_keys(x.imag)]
     if dtypes.kind(x.dtype) != "float":
         return [x if dtypes.bits(x.dtype) >= 8 else x.astype(np.int32)]
     wide = x.astype(np.float32) if is_narrow(x.dtype) else x
-    signs = np.zeros(x.shape, bool) if ties else ~np.signbit(wide) & (wide == 0)
-    return [wide, signs]  # NumPy sorts NaN last
+    return [wide] if ties else [wide, ~np.signbit(wide) & (wide == 0)]  # NumPy sorts NaN last
 
 
 def _lexsort(keys: Sequence[Any], axis: int) -> Any:
@@ -145,10 +144,10 @@ class Sort(Primitive):
         self, block: Any, out: Sequence[ShapedArray], *xs: Any, dimension: int, is_stable: bool,
         num_keys: int,
     ) -> list[Any]:  # fmt: skip
-        if len(xs) == 1:
-            keys = sort_keys(Term(block, xs[0]), ties=False)
-            made = write_sort(block, [key.operand for key in keys], len(keys), dimension)
-            return [self._value([Term(block, key) for key in made], out[0].dtype).operand]
+        if len(xs) == 1 and dtypes.kind(out[0].dtype) != "complex":
+            key = sort_key(Term(block, xs[0]), ties=False)
+            (made,) = write_sort(block, [key.operand], 1, dimension)
+            return [from_key(Term(block, made), out[0].dtype).operand]
         keys = [k for x in xs[:num_keys] for k in sort_keys(Term(block, x))]
         count = len(keys)
         # Integers are their own keys and need not be carried twice.
@@ -157,14 +156,6 @@ class Sort(Primitive):
         made = write_sort(block, [k.operand for k in keys] + carried, count, dimension)
         rest = iter(made[count:])
         return [made[own[str(x)]] if str(x) in own else next(rest) for x in xs]
-
-    @staticmethod
-    def _value(keys: list[Term], dtype: np.dtype[Any]) -> Term:
-        if len(keys) == 1:
-            return from_key(keys[0], dtype)
-        part = np.zeros((), dtype).real.dtype
-        real, imag = (from_key(key, part) for key in keys[1:])
-        return Term(real.block, real.block.complex(real.operand, imag.operand))
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int, **params: Any
@@ -185,6 +176,8 @@ class Sort(Primitive):
 def take_along(x: Any, order: Any, axis: int) -> Any:
     """The elements at the places `order` of one axis, which are all within it and distinct."""
     shape = order.aval.shape
+    if not order.aval.size:
+        return full(shape, 0, x.aval.dtype)
     others = tuple(i for i in range(len(shape)) if i != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     return gather_p(

@@ -1,0 +1,175 @@
+"""Sorting, argsort and top_k."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hloom
+import hloom.numpy as jnp
+from hloom import lax
+from hloom.ops.sorting import argsort
+from tests.ops import machine, structured
+from tests.ops.structured import EVERYTHING, FLOATS, ORDERED, Case
+
+I32 = np.int32
+
+
+def _sorted(axis: int) -> Any:
+    return lambda x: np.sort(machine.wider(x), axis)
+
+
+def _argsorted(axis: int) -> Any:
+    return lambda x: np.argsort(machine.wider(x), axis, kind="stable").astype(I32)
+
+
+def _lexsorted(x: Any, y: Any, z: Any) -> Any:
+    order = np.lexsort((machine.wider(y), machine.wider(x)))
+    return [x[order], y[order], z[order]]
+
+
+ROUND = lambda x: lax.convert_element_type(lax.convert_element_type(x, "int8"), x.dtype)
+CASES = [
+    Case("sort", lambda x: lax.sort(x), ((9,),), _sorted(0)),
+    Case("sort rows", lambda x: lax.sort(x, 1), ((3, 7, 2),), _sorted(1)),
+    Case("sort columns", lambda x: lax.sort(x, 0), ((7, 3),), _sorted(0)),
+    Case("sort nothing", lambda x: lax.sort(x), ((0,),), _sorted(0)),
+    Case("sort by two keys", lambda x, y, z: lax.sort((x, y, z), num_keys=2),
+         ((30,), (30,), (30,)), _lexsorted, low=-2, high=2),
+    Case("sort_key_val", lambda x, y: lax.sort_key_val(x, y, 0), ((7, 3), (7, 3))),
+    Case("three operands, one key", lambda x, y, z: lax.sort((x, y, z), is_stable=False),
+         ((3, 7), (3, 7), (3, 7))),
+    Case("argsort", lambda x: argsort(x), ((9,),), _argsorted(0), moving=()),
+    Case("argsort of rows", lambda x: argsort(x, 1), ((3, 20, 2),), _argsorted(1), moving=(),
+         low=-2, high=2),
+    Case("top_k", lambda x: lax.top_k(x, 3), ((4, 7),), dtypes=ORDERED),
+    Case("top_k along the first axis", lambda x: lax.top_k(x, 2, axis=0), ((7, 3),), dtypes=ORDERED),
+    Case("top_k of all", lambda x: lax.top_k(x, 5), ((5,),), dtypes=ORDERED),
+    Case("top_k of none", lambda x: lax.top_k(x, 0), ((5,),), dtypes=ORDERED),
+    Case("approx_max_k", lambda x: lax.approx_max_k(x, 2), ((5,),), dtypes=ORDERED),
+    Case("approx_min_k", lambda x: lax.approx_min_k(x, 2), ((3, 5),), dtypes=ORDERED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
+def test_value(case: Case, dtype: str) -> None:
+    structured.check_value(case, dtype)
+
+
+@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
+def test_derivative(case: Case) -> None:
+    structured.check_jvp(case)
+    structured.check_adjoint(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_batch(case: Case) -> None:
+    structured.check_batch(case)
+
+
+def _corners(dtype: str) -> Any:
+    """Every corner twice and NaN of both signs, in a random order."""
+    x = machine.corners(hloom.dtypes.as_dtype(dtype))
+    if dtype in FLOATS:
+        x = np.concatenate([x, np.array([-np.nan, np.nan]).astype(x.dtype)])
+    return np.random.default_rng(0).permutation(np.concatenate([x, x]))
+
+
+@pytest.mark.parametrize("dtype", EVERYTHING)
+def test_corners_are_sorted_as_numpy_does(dtype: str) -> None:
+    x = _corners(dtype)
+    want = np.sort(machine.wider(x)).astype(x.dtype)
+    order = np.argsort(machine.wider(x), kind="stable")
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, lax.sort, x)
+        equal = (got == want) | (np.isnan(machine.wider(got)) & np.isnan(machine.wider(want)))
+        assert equal.all(), (engine, got, want)
+        (places,) = structured.evaluate(engine, argsort, x)
+        np.testing.assert_array_equal(places, order, engine)
+        keys, values = structured.evaluate(engine, lax.sort_key_val, x, np.arange(len(x)))
+        np.testing.assert_array_equal(values, order, engine)
+        assert machine.same_bits(keys, x[order]).all(), engine
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_subnormal_numbers_keep_their_place_and_value(dtype: str) -> None:
+    info = hloom.dtypes.finfo(dtype)
+    tiny = float(info.smallest_subnormal)
+    x = np.array([3 * tiny, 0.0, -2 * tiny, tiny, 1.0, -tiny]).astype(info.dtype)
+    (got,) = structured.evaluate("xla", lax.sort, x)
+    assert machine.same_bits(got, np.sort(x.astype(np.float64)).astype(x.dtype)).all()
+
+
+@pytest.mark.parametrize("dtype", ORDERED)
+def test_top_k_of_corners(dtype: str) -> None:
+    x = _corners(dtype)
+    ascending = np.argsort(machine.wider(x)[::-1], kind="stable")
+    k = min(9, len(x))
+    want = (len(x) - 1 - ascending)[::-1][:k]  # descending; of equals the first comes first
+    for engine in machine.ENGINES:
+        values, places = structured.evaluate(engine, lambda x: lax.top_k(x, k), x)
+        np.testing.assert_array_equal(places, want, engine)
+        assert machine.same_bits(values, x[places]).all(), engine
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "float32", "float64", "bfloat16", "complex64"])
+@pytest.mark.parametrize("shape", [(5000,), (3, 4000), (4000, 3), (40, 500), (70, 1, 60)])
+def test_larger_arrays(dtype: str, shape: tuple[int, ...]) -> None:
+    x = machine.drawn(hloom.dtypes.as_dtype(dtype), -99, 99, int(np.prod(shape)), 0)
+    if dtype == "float32":
+        x[::97] = np.nan
+        x[5::97] = np.inf
+    x = x.reshape(shape)
+    for axis in range(len(shape)):
+        got = structured.evaluate("xla", lambda x, axis=axis: (lax.sort(x, axis), argsort(x, axis)), x)
+        order = np.argsort(machine.wider(x), axis, kind="stable")
+        np.testing.assert_array_equal(got[1], order)
+        np.testing.assert_array_equal(
+            machine.wider(got[0]), machine.wider(np.take_along_axis(x, order, axis))
+        )
+        values, places = structured.evaluate(
+            "xla", lambda x, axis=axis: lax.sort_key_val(x, lax.broadcasted_iota("int32", shape, axis), axis), x
+        )
+        np.testing.assert_array_equal(places, order)
+
+
+def test_zeros_of_either_sign_leave_the_imaginary_parts_to_decide() -> None:
+    x = np.array([complex(0.0, 5.0), complex(-0.0, 3.0), complex(0.0, 1.0)])
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, lax.sort, x)
+        np.testing.assert_array_equal(got.imag, [1, 3, 5], engine)
+
+
+def test_the_gradient_of_a_sort_goes_to_where_an_element_came_from() -> None:
+    x = jnp.array([3.0, 1.0, 2.0])
+    weights = jnp.array([1.0, 10.0, 100.0])
+    fun = lambda x: lax.reduce_sum(lax.mul(lax.sort(x), weights), (0,))
+    assert np.array_equal(hloom.grad(fun)(x), [100.0, 1.0, 10.0])
+
+
+X = jnp.ones((3, 4))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: lax.sort(X, 2), ValueError, "out of bounds"),
+        (lambda: lax.sort(jnp.float32(1)), ValueError, "out of bounds"),
+        (lambda: lax.sort((X, jnp.ones(3))), TypeError, "one shape"),
+        (lambda: lax.sort((X, X), num_keys=3), ValueError, "num_keys"),
+        (lambda: lax.sort((X, X), num_keys=0), ValueError, "num_keys"),
+        (lambda: lax.sort([]), TypeError, "at least one"),
+        (lambda: lax.top_k(X, 5), ValueError, "from 0 to 4"),
+        (lambda: lax.top_k(X, -1), ValueError, "got -1"),
+        (lambda: lax.top_k(X, 1.5), TypeError, "integer"),
+        (lambda: lax.top_k(X * 1j, 1), TypeError, "ordered"),
+        (lambda: lax.top_k(jnp.float32(1), 1), ValueError, "out of bounds"),
+        (lambda: argsort(X, 5), ValueError, "out of bounds"),
+    ],
+)
+def test_errors(call: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as raised:
+        call()  # type: ignore[operator]
+    assert words in str(raised.value)
