@@ -184,7 +184,7 @@ def refuse(name: str, out: Any, where: Any) -> None:
 def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
     """Decorate a function of one array."""
     tables = Tables()
-    name = fun.__name__
+    name = fun.__name__.strip("_")
 
     @wraps(fun)
     def call(x: Any, /, out: Any = None, where: Any = None) -> Any:
@@ -209,7 +209,7 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
     `run` is the general way, for functions that look at Python scalars in ways of their own.
     """
     tables = Tables()
-    name = fun.__name__
+    name = fun.__name__.strip("_")
 
     @wraps(fun)
     def call(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
@@ -240,7 +240,7 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
 def ternary(fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run) -> Callable[..., Any]:
     """Decorate a function of three arrays; the last two may be Python scalars on the fast path."""
     tables = Tables()
-    name = fun.__name__
+    name = fun.__name__.strip("_")
 
     @wraps(fun)
     def call(x1: Any, x2: Any, x3: Any, /) -> Any:
@@ -277,7 +277,7 @@ def operators(
     tables: Tables = function.tables  # type: ignore[attr-defined]
     run: Callable[..., Any] = function.run  # type: ignore[attr-defined]
     fun: Callable[..., Any] = function.__wrapped__  # type: ignore[attr-defined]
-    name = fun.__name__
+    name = fun.__name__.strip("_")
 
     def forward(self: Any, other: Any) -> Any:
         try:
@@ -329,7 +329,7 @@ def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate `fun(a, axis=None, *, .., keepdims=False, ..)`: an array, an axis, and rarer arguments."""
     tables = Tables()
     general = function(fun)
-    name = fun.__name__
+    name = fun.__name__.strip("_")
 
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
         if not args and not kwargs:
@@ -342,7 +342,7 @@ def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
                     return r
                 except (KeyError, RuntimeError, TypeError):
                     pass
-            if keepdims.__class__ is bool and (axis is None or axis.__class__ is int):
+            if keepdims.__class__ is bool and (axis is None or axis.__class__ is int or _is_integers(axis)):
                 body = partial(fun, axis=axis, keepdims=keepdims)
                 return run(body, tables, name, (a,), (axis, axis.__class__, keepdims))
         if keepdims is not False:
@@ -376,6 +376,10 @@ def planned(fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return update_wrapper(call, fun)
 
 
+def _is_integers(axis: Any) -> bool:
+    return axis.__class__ is tuple and all([a.__class__ is int for a in axis])
+
+
 def function(
     fun: Callable[..., Any] | None = None, *, static: Iterable[str] | None = None, sequences: Iterable[str] = ()
 ) -> Any:
@@ -394,7 +398,7 @@ def function(
     statics = frozenset(STATIC_NAMES if static is None else static)
     lists = frozenset(sequences)
     tables = Tables()
-    name = fun.__name__
+    name = fun.__name__.strip("_")
 
     @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
