@@ -1,20 +1,89 @@
 """The lenient layer, `hloom.numpy`: NumPy's functions on hloom's arrays.  Re-exports, by chapter."""
 
-from numpy import dtype, e, euler_gamma, inf, nan, newaxis, pi  # constants, and the class of dtypes
-from numpy import (
+from numpy import (  # constants, and the class of dtypes
     base_repr,
     binary_repr,
+    dtype,
+    e,
+    euler_gamma,
     format_float_positional,
     format_float_scientific,
+    inf,
     mintypecode,
+    nan,
     ndindex,
+    newaxis,
+    pi,
     typename,
 )
 from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
+from hloom.numpy.arithmetic import (
+    abs,
+    absolute,
+    add,
+    divide,
+    divmod,
+    fabs,
+    floor_divide,
+    fmax,
+    fmin,
+    fmod,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    negative,
+    positive,
+    remainder,
+    sign,
+    subtract,
+    true_divide,
+)
 from hloom.numpy.attributes import astype, from_dlpack
+from hloom.numpy.bitwise import (
+    bitwise_and,
+    bitwise_count,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    gcd,
+    invert,
+    lcm,
+    left_shift,
+    right_shift,
+)
+from hloom.numpy.comparison import (
+    allclose,
+    array_equal,
+    array_equiv,
+    equal,
+    greater,
+    greater_equal,
+    isclose,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+)
+from hloom.numpy.complex_parts import (
+    angle,
+    conj,
+    conjugate,
+    imag,
+    iscomplex,
+    isreal,
+    real,
+    real_if_close,
+)
 from hloom.numpy.creation import (
     array,
     asanyarray,
@@ -54,8 +123,37 @@ from hloom.numpy.dtype_functions import (
     shape,
     size,
 )
+from hloom.numpy.exponential import (
+    exp,
+    exp2,
+    expm1,
+    i0,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logaddexp2,
+)
 from hloom.numpy.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_
+from hloom.numpy.ieee import (
+    copysign,
+    frexp,
+    heaviside,
+    isfinite,
+    isinf,
+    isnan,
+    isneginf,
+    isposinf,
+    ldexp,
+    modf,
+    nan_to_num,
+    nextafter,
+    signbit,
+    spacing,
+)
 from hloom.numpy.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
+from hloom.numpy.powers import cbrt, float_power, hypot, pow, power, reciprocal, sqrt, square
 from hloom.numpy.printing import (
     array2string,
     array_repr,
@@ -65,6 +163,7 @@ from hloom.numpy.printing import (
     set_printoptions,
 )
 from hloom.numpy.ranges import arange, geomspace, linspace, logspace
+from hloom.numpy.rounding import around, ceil, fix, floor, rint, round, trunc
 from hloom.numpy.scalars import (
     bfloat16,
     bool,
@@ -115,6 +214,34 @@ from hloom.numpy.scalars import (
     uint32,
     uint64,
     unsignedinteger,
+)
+from hloom.numpy.selection import choose, clip, piecewise, select, where
+from hloom.numpy.trigonometric import (
+    acos,
+    acosh,
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctan2,
+    arctanh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    deg2rad,
+    degrees,
+    rad2deg,
+    radians,
+    sin,
+    sinc,
+    sinh,
+    tan,
+    tanh,
 )
 
 # Loaded for its effect: it fills Array with operators and methods.
