@@ -35,9 +35,15 @@ def step(title: str) -> Callable[[Callable[[], None]], None]:
 
     def show(fun: Callable[[], None]) -> None:
         lines = inspect.getsource(fun).splitlines()
-        body = textwrap.dedent("\n".join(line for line in lines if not line.startswith(("@step", "def "))))
+        body = textwrap.dedent(
+            "\n".join(line for line in lines if not line.startswith(("@step", "def ")))
+        )
         console.print()
-        console.print(Panel(Syntax(body, "python", background_color="default"), title=title, title_align="left"))
+        console.print(
+            Panel(
+                Syntax(body, "python", background_color="default"), title=title, title_align="left"
+            )
+        )
         fun()
 
     return show
@@ -48,7 +54,9 @@ def fails(call: Callable[[], object]) -> None:
     try:
         call()
     except Exception as error:
-        console.print(f"[bold red]{type(error).__name__}[/]: {error}", highlight=False, soft_wrap=True)
+        console.print(
+            f"[bold red]{type(error).__name__}[/]: {error}", highlight=False, soft_wrap=True
+        )
     else:
         raise AssertionError("this step should have raised")
 

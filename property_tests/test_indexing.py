@@ -23,7 +23,11 @@ def integer_arrays(draw, size):
     """An array of valid positions into an axis; an empty one where the axis is empty."""
     shape = draw(hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=3)) if size else (0,)
     dtype = draw(st.sampled_from([np.int32, np.int64, np.int8]))
-    flat = draw(st.lists(positions(size), min_size=int(np.prod(shape)), max_size=int(np.prod(shape)))) if size else []
+    flat = (
+        draw(st.lists(positions(size), min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+        if size
+        else []
+    )
     return np.array(flat, dtype).reshape(shape)
 
 
@@ -33,7 +37,9 @@ def items(draw, shape):
     made, axis = [], 0
     while axis < len(shape):
         size = shape[axis]
-        kind = draw(st.sampled_from(["int", "slice", "array", "mask", "new", "stop", "slice", "list"]))
+        kind = draw(
+            st.sampled_from(["int", "slice", "array", "mask", "new", "stop", "slice", "list"])
+        )
         if kind == "stop":
             break
         if kind == "new":
@@ -145,7 +151,9 @@ def test_traced_positions_clip_drop_and_fill(shape, data):
         want = x.copy()
         if inside or mode == "clip":
             want[row] = 7
-        np.testing.assert_array_equal(hloom.jit(lambda x, i, m=mode: x.at[i].set(7.0, mode=m))(x, i), want)
+        np.testing.assert_array_equal(
+            hloom.jit(lambda x, i, m=mode: x.at[i].set(7.0, mode=m))(x, i), want
+        )
 
 
 @given(cases())

@@ -28,7 +28,9 @@ def test_update_sets_the_process_and_other_threads_see_it():
     seen = []
     hloom.config.update("jax_enable_x64", True)
     try:
-        thread = threading.Thread(target=lambda: seen.append((hloom.config.enable_x64, jnp.arange(2).dtype)))
+        thread = threading.Thread(
+            target=lambda: seen.append((hloom.config.enable_x64, jnp.arange(2).dtype))
+        )
         thread.start()
         thread.join()
         assert jnp.zeros(1).dtype == np.float64
@@ -78,8 +80,14 @@ def test_unknown_options_and_values_are_refused(name, value, error):
 
 def test_options_come_from_the_environment():
     code = "import hloom, hloom.numpy as jnp; print(jnp.zeros(1).dtype, hloom.config.engine)"
-    env = {"HLOOM_ENABLE_X64": "1", "HLOOM_ENGINE": "numpy", "PYTHONPATH": ":".join(p for p in sys.path if p)}
-    out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    env = {
+        "HLOOM_ENABLE_X64": "1",
+        "HLOOM_ENGINE": "numpy",
+        "PYTHONPATH": ":".join(p for p in sys.path if p),
+    }
+    out = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert out.stdout.split() == ["float64", "numpy"]
 
 

@@ -188,7 +188,9 @@ def test_17_a_traced_shape_names_the_operation_that_made_it():
     def f(x):
         return x.reshape(jnp.array(x.shape).prod())
 
-    with pytest.raises(TypeError, match="[Ss]hapes must be 1D sequences of concrete values of integer type") as caught:
+    with pytest.raises(
+        TypeError, match="[Ss]hapes must be 1D sequences of concrete values of integer type"
+    ) as caught:
         f(jnp.ones((2, 3)))
     text = str(caught.value)
     assert f"from line {__file__}:" in text and "np.prod" in text and "operation" in text
@@ -218,6 +220,8 @@ def test_19_numpy_computes_shapes():
 def test_the_tour_does_not_import_jax():
     code = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__'); assert 'jax' not in sys.modules"
     tour = __file__.replace("tests/test_tour.py", "docs/tour.py")
-    done = subprocess.run([sys.executable, "-c", code, tour], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code, tour], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert "tour.png" in done.stdout

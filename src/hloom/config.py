@@ -17,7 +17,9 @@ from typing import Any
 def _one_of(*values: str) -> Callable[[str, Any], Any]:
     def check(name: str, value: Any) -> Any:
         if value not in values:
-            raise ValueError(f"config option {name} takes one of {', '.join(map(repr, values))}; got {value!r}")
+            raise ValueError(
+                f"config option {name} takes one of {', '.join(map(repr, values))}; got {value!r}"
+            )
         return value
 
     return check
@@ -33,11 +35,27 @@ def _flag(name: str, value: Any) -> bool:
 OPTIONS: dict[str, tuple[Any, Callable[[str, Any], Any], str]] = {
     "enable_x64": (False, _flag, "64-bit integers and floats exist; off, they become 32-bit"),
     "engine": ("xla", _one_of("xla", "numpy", "reference"), "who evaluates primitives"),
-    "exact": (False, _flag, "compile so that float results equal NumPy's op by op (no fused multiply-add)"),
-    "numpy_dtype_promotion": ("standard", _one_of("standard", "strict"), "strict: mixed dtypes are an error"),
-    "numpy_rank_promotion": ("allow", _one_of("allow", "warn", "raise"), "what broadcasting of ranks does"),
+    "exact": (
+        False,
+        _flag,
+        "compile so that float results equal NumPy's op by op (no fused multiply-add)",
+    ),
+    "numpy_dtype_promotion": (
+        "standard",
+        _one_of("standard", "strict"),
+        "strict: mixed dtypes are an error",
+    ),
+    "numpy_rank_promotion": (
+        "allow",
+        _one_of("allow", "warn", "raise"),
+        "what broadcasting of ranks does",
+    ),
     "disable_jit": (False, _flag, "run jitted functions as plain Python"),
-    "tracebacks": ("auto", _one_of("auto", "on", "off"), "whether jaxlib records a traceback per array"),
+    "tracebacks": (
+        "auto",
+        _one_of("auto", "on", "off"),
+        "whether jaxlib records a traceback per array",
+    ),
 }
 
 
@@ -98,7 +116,12 @@ def _from_environment(name: str) -> Any:
     if text is None:
         return default
     if isinstance(default, bool):
-        return check(name, {"1": True, "true": True, "0": False, "false": False, "": False}.get(text.lower(), text))
+        return check(
+            name,
+            {"1": True, "true": True, "0": False, "false": False, "": False}.get(
+                text.lower(), text
+            ),
+        )
     return check(name, text)
 
 
@@ -147,7 +170,9 @@ class Options:
 
     def __repr__(self) -> str:
         config = current.get().config
-        return "\n".join(f"{n} = {getattr(config, n)!r}  # {about}" for n, (_, _, about) in OPTIONS.items())
+        return "\n".join(
+            f"{n} = {getattr(config, n)!r}  # {about}" for n, (_, _, about) in OPTIONS.items()
+        )
 
 
 config = Options()

@@ -31,7 +31,16 @@ def traced(fun, **options):
 
 def test_a_signature_is_traced_once_and_a_new_one_again():
     f, traces = traced(lambda x: x * 2)
-    for x in (jnp.ones(3), jnp.zeros(3), np.ones(3, np.float32), jnp.ones(4), jnp.ones(3, jnp.int32), 1.0, 2.0, 1):
+    for x in (
+        jnp.ones(3),
+        jnp.zeros(3),
+        np.ones(3, np.float32),
+        jnp.ones(4),
+        jnp.ones(3, jnp.int32),
+        1.0,
+        2.0,
+        1,
+    ):
         f(x)
     assert len(traces) == 5
     assert f.cache_info().traces == 5
@@ -50,7 +59,9 @@ def test_python_scalars_are_weakly_typed_arguments():
 
 
 def test_defaults_keywords_methods_and_partials():
-    f, traces = traced(lambda x, y=2.0, *rest, z=3.0, **more: x + y + z + sum(rest) + sum(more.values()))
+    f, traces = traced(
+        lambda x, y=2.0, *rest, z=3.0, **more: x + y + z + sum(rest) + sum(more.values())
+    )
     assert float(f(1.0)) == 6.0
     assert float(f(1.0, y=1.0)) == 5.0
     assert float(f(1.0, 1.0, 1.0, z=1.0, q=1.0)) == 5.0
@@ -92,7 +103,11 @@ def test_pytrees_in_and_out():
 
 
 def test_static_arguments_are_values_with_a_program_each():
-    f, traces = traced(lambda x, n, flag=False: x * n if flag else x + n, static_argnums=(1,), static_argnames="flag")
+    f, traces = traced(
+        lambda x, n, flag=False: x * n if flag else x + n,
+        static_argnums=(1,),
+        static_argnames="flag",
+    )
     assert float(f(2.0, 3)) == 5.0
     assert float(f(2.0, 3, True)) == 6.0
     assert float(f(2.0, n=3, flag=True)) == 6.0
@@ -102,14 +117,23 @@ def test_static_arguments_are_values_with_a_program_each():
 
 
 def test_static_values_that_are_equal_but_differ_have_their_own_program():
-    f = jit(lambda s: repr(s) == "x" or jnp.float32(np.copysign(1, s)) + (0 if isinstance(s, float) else 10), static_argnums=0)
+    f = jit(
+        lambda s: (
+            repr(s) == "x" or jnp.float32(np.copysign(1, s)) + (0 if isinstance(s, float) else 10)
+        ),
+        static_argnums=0,
+    )
     assert [float(f(s)) for s in (1, 1.0, True, 0.0, -0.0)] == [11.0, 1.0, 11.0, 1.0, -1.0]
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: jit(lambda x, sizes: x, static_argnames="sizes")(1.0, [1, 2]), (TypeError, ValueError), "sizes.*tuple"),
+        (
+            lambda: jit(lambda x, sizes: x, static_argnames="sizes")(1.0, [1, 2]),
+            (TypeError, ValueError),
+            "sizes.*tuple",
+        ),
         (lambda: jit(lambda x: x)("text"), TypeError, "`x`.*str"),
         (lambda: jit(lambda params: params)({"w": "text"}), TypeError, r"`params\['w'\]`"),
         (lambda: jit(lambda x: "text")(1.0), TypeError, "str"),
@@ -118,7 +142,11 @@ def test_static_values_that_are_equal_but_differ_have_their_own_program():
         (lambda: jit(lambda x: x, static_argnums=3), ValueError, "static_argnums"),
         (lambda: jit(lambda x: x, static_argnames="y"), ValueError, "'y'"),
         (lambda: jit(lambda x: x, static_argnums="x"), TypeError, "static_argnums"),
-        (lambda: jit(lambda x: x, static_argnums=0, donate_argnums=0), ValueError, "static and donated"),
+        (
+            lambda: jit(lambda x: x, static_argnums=0, donate_argnums=0),
+            ValueError,
+            "static and donated",
+        ),
         (lambda: jit(lambda x: x)(), TypeError, "missing"),
         (lambda: jit(lambda x: x)(1, 2), TypeError, "positional"),
         (lambda: jit(lambda x: x)(2**40), OverflowError, "int32"),
@@ -196,7 +224,9 @@ def test_the_text_has_the_users_lines():
 
 
 def test_make_jaxpr_and_eval_shape():
-    jaxpr, shapes = hloom.make_jaxpr(lambda n, x: {"y": x * n}, static_argnums=0, return_shape=True)(3, jnp.ones(2))
+    jaxpr, shapes = hloom.make_jaxpr(
+        lambda n, x: {"y": x * n}, static_argnums=0, return_shape=True
+    )(3, jnp.ones(2))
     assert "mul" in str(jaxpr)
     assert shapes == {"y": hloom.ShapeDtypeStruct((2,), jnp.float32)}
     big = hloom.ShapeDtypeStruct((10**6, 10**6), jnp.float32)
@@ -232,11 +262,12 @@ def test_other_engines_run_the_same_program(engine):
 
 
 def test_dropping_a_jitted_function_frees_what_it_held():
-    w = jnp.ones(10)
-    alive = weakref.ref(w)
-    f = jit(lambda x: x + w)
-    f(1.0)
-    del f, w
+    def use():
+        w = jnp.ones(10)
+        jit(lambda x: x + w)(1.0)
+        return weakref.ref(w)
+
+    alive = use()
     gc.collect()
     hloom.clear_caches()
     gc.collect()

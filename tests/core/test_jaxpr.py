@@ -95,5 +95,7 @@ def test_evaluating_a_jaxpr_under_a_trace_writes_its_equations():
 def test_a_zero_a_nan_and_an_infinity_are_exact_literals():
     for value in (-0.0, 0.0, np.inf, -np.inf, np.nan, 1e-45):
         got = np.float32(hloom.jit(lambda x, v=value: lax.mul(x, v))(1.0))
-        want = np.float32(value) if abs(value) != 1e-45 else np.float32(0)  # XLA flushes subnormal results
+        want = (
+            np.float32(value) if abs(value) != 1e-45 else np.float32(0)
+        )  # XLA flushes subnormal results
         assert got.tobytes() == want.tobytes() or np.isnan(value) and np.isnan(got)

@@ -14,7 +14,11 @@ from hloom.numpy import indexing
 
 def programs() -> int:
     """How many indexing programs are held."""
-    return sum(len(t) for tables in (indexing._tables, indexing._row_tables, indexing._rows_tables) for t in tables.values())
+    return sum(
+        len(t)
+        for tables in (indexing._tables, indexing._row_tables, indexing._rows_tables)
+        for t in tables.values()
+    )
 
 
 def test_a_loop_over_positions_compiles_once():
@@ -85,14 +89,22 @@ def test_wrong_indices_are_refused_in_numpys_words(index, words):
     [
         (lambda x: x[::0], ValueError, "slice step cannot be zero"),
         (lambda x: x["a":], TypeError, "slice indices must be integers"),
-        (lambda x: x.at[0].set(jnp.zeros(5)), ValueError, r"could not broadcast input array from shape \(5,\)"),
+        (
+            lambda x: x.at[0].set(jnp.zeros(5)),
+            ValueError,
+            r"could not broadcast input array from shape \(5,\)",
+        ),
         (lambda x: x.at[0].set(1, mode="wrap"), ValueError, "'wrap'"),
         (lambda x: x.at[0].set(1j), TypeError, "complex"),
         (lambda x: x.astype(int).at[0].add(0.5), TypeError, "astype"),
         (lambda x: x.astype(jnp.int8).at[0].set(300), OverflowError, "300"),
         (lambda x: x.at[0].set("text"), TypeError, "str"),
         (lambda x: jit(lambda x, n: x[:n])(x, 2), ConcretizationTypeError, "dynamic_slice"),
-        (lambda x: jit(lambda x: x[x > 0])(x), NonConcreteBooleanIndexError, r"jnp.where\(x > 0, x, 0\)"),
+        (
+            lambda x: jit(lambda x: x[x > 0])(x),
+            NonConcreteBooleanIndexError,
+            r"jnp.where\(x > 0, x, 0\)",
+        ),
     ],
 )
 def test_wrong_uses_say_what_to_write(use, error, words):
@@ -108,7 +120,10 @@ def test_updates_count_every_occurrence():
     np.testing.assert_array_equal(x.at[i].set(jnp.array([5.0, 6.0, 7.0])), [6, 1, 7])
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint32", "float16", "bfloat16", "float32", "complex64"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool", "int8", "uint8", "int16", "uint32", "float16", "bfloat16", "float32", "complex64"],
+)
 def test_every_dtype_reads_and_updates(dtype):
     x = jnp.arange(6).astype(dtype).reshape(2, 3)
     value = np.asarray(x)
@@ -124,12 +139,16 @@ def test_every_dtype_reads_and_updates(dtype):
 def test_special_values_pass_unchanged():
     x = jnp.array([-0.0, np.nan, np.inf, 1.0])
     assert np.signbit(float(x[0])) and np.isnan(float(x[1]))
-    np.testing.assert_array_equal(np.signbit(np.asarray(x.at[3].set(-0.0))), [True, False, False, True])
+    np.testing.assert_array_equal(
+        np.signbit(np.asarray(x.at[3].set(-0.0))), [True, False, False, True]
+    )
 
 
 def test_unsigned_index_arrays_with_the_top_bit_clamp_high():
     x = jnp.arange(300.0)
-    np.testing.assert_array_equal(jit(lambda x, i: x[i])(x, np.array([200, 255], np.uint8)), [200, 255])
+    np.testing.assert_array_equal(
+        jit(lambda x, i: x[i])(x, np.array([200, 255], np.uint8)), [200, 255]
+    )
     assert float(jit(lambda x, i: x[i])(x, np.uint32(2**31))) == 299
 
 
@@ -141,7 +160,9 @@ def test_a_full_slice_is_the_array_itself():
 def test_indexing_differentiates_and_batches():
     x = jnp.arange(6.0).reshape(2, 3)
     i = jnp.array([[0, 2], [1, 1]])
-    np.testing.assert_array_equal(hloom.vmap(lambda r, i: r[i])(x, i), np.take_along_axis(np.asarray(x), np.asarray(i), 1))
+    np.testing.assert_array_equal(
+        hloom.vmap(lambda r, i: r[i])(x, i), np.take_along_axis(np.asarray(x), np.asarray(i), 1)
+    )
     np.testing.assert_array_equal(hloom.vmap(lambda i: x[0][i])(jnp.array([2, 0])), [2, 0])
     grads = hloom.grad(lambda x: (x.at[0].set(5.0) * x).sum())(x)
     np.testing.assert_array_equal(grads, np.array([[5, 5, 5], [6, 8, 10]]))

@@ -54,7 +54,11 @@ class ShapeDtypeStruct:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShapeDtypeStruct):
             return NotImplemented
-        return (self.shape, self.dtype, self.weak_type) == (other.shape, other.dtype, other.weak_type)
+        return (self.shape, self.dtype, self.weak_type) == (
+            other.shape,
+            other.dtype,
+            other.weak_type,
+        )
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype, self.weak_type))
@@ -132,7 +136,9 @@ def make_jaxpr(
 
 def shapes_of(call: Any) -> Any:
     """Shapes and dtypes of a traced call's results, as the function returns them."""
-    structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in call.jaxpr.out_avals]
+    structs = [
+        ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in call.jaxpr.out_avals
+    ]
     return tree.unflatten(call.out_tree, structs)
 
 

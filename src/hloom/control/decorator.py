@@ -79,7 +79,9 @@ def _entry_2(self: Jitted) -> Callable[..., Any]:
                 if write is None:
                     try:
                         r = _new(Array)
-                        (r._buf,) = execute(captured + [a._buf, b._buf]).consume_with_handlers(handlers)
+                        (r._buf,) = execute(captured + [a._buf, b._buf]).consume_with_handlers(
+                            handlers
+                        )
                     except RuntimeError as error:
                         raise executable.explain(error, self.name, (a, b)) from None
                     r.aval = out
@@ -133,12 +135,15 @@ def jit(
     call: Any = _ENTRIES.get(arity, _entry)(state)
     update_wrapper(call, fun)
     call.jitted = state
-    call.cache_info = lambda: CacheInfo(state.traces, sum(map(len, state.entries.values())), CAPACITY)
+    call.cache_info = lambda: CacheInfo(
+        state.traces, sum(map(len, state.entries.values())), CAPACITY
+    )
     call.clear_cache = state.clear
     return stages.attach(call, state)
 
 
 def _arity(fun: Any) -> int:
     """How many positional parameters without defaults the function has."""
-    return len([p for p in parameters(fun) if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD])
-
+    return len(
+        [p for p in parameters(fun) if p.default is p.empty and p.kind <= p.POSITIONAL_OR_KEYWORD]
+    )

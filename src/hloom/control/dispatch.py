@@ -100,11 +100,17 @@ class Jitted:
         self.fun = fun
         self.name = str(getattr(fun, "__name__", None) or type(fun).__name__)
         self.inline = inline
-        self.static_argnums, self.static_argnames = _resolve(fun, "static", static_argnums, static_argnames)
-        self.donate_argnums, self.donate_argnames = _resolve(fun, "donate", donate_argnums, donate_argnames)
+        self.static_argnums, self.static_argnames = _resolve(
+            fun, "static", static_argnums, static_argnames
+        )
+        self.donate_argnums, self.donate_argnames = _resolve(
+            fun, "donate", donate_argnums, donate_argnames
+        )
         both = self.static_argnames & self.donate_argnames
         if both or self.static_argnums & self.donate_argnums:
-            raise ValueError(f"jit({self.name}): an argument can't be static and donated: {sorted(both) or 'position'}")
+            raise ValueError(
+                f"jit({self.name}): an argument can't be static and donated: {sorted(both) or 'position'}"
+            )
         self.donates = bool(self.donate_argnums or self.donate_argnames)
         self.plain = not (self.donates or self.static_argnums or self.static_argnames)
         self.fast = Tables()
@@ -120,7 +126,9 @@ class Jitted:
         context = current.get()
         if context.config.disable_jit:
             return self.fun(*args, **kwargs)
-        dynamic, statics, positions = ((args, kwargs), (), None) if self.plain else self.split(args, kwargs)
+        dynamic, statics, positions = (
+            ((args, kwargs), (), None) if self.plain else self.split(args, kwargs)
+        )
         leaves, treedef = tree.flatten(dynamic)
         try:
             avals = tuple([x.aval for x in leaves])
@@ -135,7 +143,9 @@ class Jitted:
             for x in leaves:
                 x._buf  # noqa: B018  (a leaked tracer says so here)
             with _tracing:
-                entry = self.entries[context.key].get(signature) or self.compile(signature, args, kwargs, leaves)
+                entry = self.entries[context.key].get(signature) or self.compile(
+                    signature, args, kwargs, leaves
+                )
         if self.donates:
             leaves = self.donatable(leaves, dynamic, positions)
         return self.run(entry, leaves)
@@ -156,7 +166,9 @@ class Jitted:
             return from_buffer(results[0], entry.outs)
         return entry.write(from_buffers(results, entry.outs, run))
 
-    def apply_traced(self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]) -> Any:
+    def apply_traced(
+        self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]
+    ) -> Any:
         """A call inside another transformation: one `jit` equation, or its contents when inlined."""
         call = self.trace(signature, args, kwargs)
         operands = [*call.captured, *leaves]
@@ -202,7 +214,11 @@ class Jitted:
         try:
             return as_array(x)
         except TypeError as error:
-            path = tree.keystr(tree.flatten_with_path(tree.unflatten(out_tree, range(out_tree.num_leaves)))[0][index][0])
+            path = tree.keystr(
+                tree.flatten_with_path(tree.unflatten(out_tree, range(out_tree.num_leaves)))[0][
+                    index
+                ][0]
+            )
             raise TypeError(
                 f"jit({self.name}) must return arrays; its result{path} is {error}. Return it from outside the "
                 "jitted function."
@@ -213,7 +229,9 @@ class Jitted:
         call = self.trace(signature, args, kwargs)
         options: dict[str, Any] = {}
         if self.donates:
-            options["donated"] = tuple(len(call.captured) + i for i in self.donated_leaves(args, kwargs))
+            options["donated"] = tuple(
+                len(call.captured) + i for i in self.donated_leaves(args, kwargs)
+            )
         execute, handlers, outs = compiled(call.jaxpr, self.name, **options)
         captured = [x._buf for x in call.captured]
         single = call.out_tree == LEAF
@@ -241,16 +259,22 @@ class Jitted:
         self.traced.clear()
 
     # ---- sorting arguments --------------------------------------------------------------------
-    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...], Any]:
+    def split(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, tuple[Any, ...], Any]:
         """Dynamic arguments, a hashable key of the static ones, and the dynamic positions."""
         if not self.static_argnums and not self.static_argnames:
             return (args, kwargs), (), None
         positions = [i for i in range(len(args)) if i not in self.static_argnums]
         statics = [
-            (i, *self.static_key(argument_name(self.fun, i), args[i])) for i in range(len(args)) if i not in positions
+            (i, *self.static_key(argument_name(self.fun, i), args[i]))
+            for i in range(len(args))
+            if i not in positions
         ]
         statics += [
-            (k, *self.static_key(k, v)) for k, v in sorted(kwargs.items()) if k in self.static_argnames
+            (k, *self.static_key(k, v))
+            for k, v in sorted(kwargs.items())
+            if k in self.static_argnames
         ]
         dynamic = {k: v for k, v in kwargs.items() if k not in self.static_argnames}
         return (tuple([args[i] for i in positions]), dynamic), tuple(statics), positions
@@ -264,7 +288,11 @@ class Jitted:
         return value.__class__, value.hex() if value.__class__ is float else value
 
     def arrays(
-        self, leaves: list[Any], treedef: Any, positions: Any, keep: Callable[[Any], bool] | None = None
+        self,
+        leaves: list[Any],
+        treedef: Any,
+        positions: Any,
+        keep: Callable[[Any], bool] | None = None,
     ) -> list[Any]:
         """Every dynamic leaf as an Array, but for those that `keep` says may stay."""
         made = leaves
@@ -300,14 +328,18 @@ class Jitted:
         return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
 
 
-def _resolve(fun: Any, what: str, argnums: Any, argnames: Any) -> tuple[frozenset[int], frozenset[str]]:
+def _resolve(
+    fun: Any, what: str, argnums: Any, argnames: Any
+) -> tuple[frozenset[int], frozenset[str]]:
     """`static_argnums` and `static_argnames` (or donate) completed by each other, and checked."""
     nums = {argnums} if isinstance(argnums, int) else set(argnums or ())
     names = {argnames} if isinstance(argnames, str) else set(argnames or ())
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in nums):
         raise TypeError(f"jit takes {what}_argnums as an int or a tuple of ints; got {argnums!r}")
     if not all(isinstance(n, str) for n in names):
-        raise TypeError(f"jit takes {what}_argnames as a string or a tuple of strings; got {argnames!r}")
+        raise TypeError(
+            f"jit takes {what}_argnames as a string or a tuple of strings; got {argnames!r}"
+        )
     known = parameters(fun)
     positional = [p.name for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     open_ended = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in known) or not known

@@ -68,7 +68,9 @@ class Jit(Primitive):
             env.update(zip(e.outputs, results if e.primitive.multiple else [results]))
         return [x.value if isinstance(x, Literal) else env[x] for x in jaxpr.outputs]
 
-    def emit(self, block: Any, out: list[ShapedArray], *operands: Any, jaxpr: Jaxpr, name: str) -> list[Any]:
+    def emit(
+        self, block: Any, out: list[ShapedArray], *operands: Any, jaxpr: Jaxpr, name: str
+    ) -> list[Any]:
         return list(block.call(jaxpr, operands, name))
 
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> list[Array]:
@@ -98,20 +100,30 @@ class Jit(Primitive):
             return *trace_to_jaxpr(forward, avals, Origin("jvp", arguments=())), alive
 
         new, captured, alive = derived(jaxpr, ("jvp", live, *_avals(primals)), make)
-        outs = jit_p.apply([*captured, *primals, *[tangents[i] for i in live]], {"name": name, "jaxpr": new})
+        outs = jit_p.apply(
+            [*captured, *primals, *[tangents[i] for i in live]], {"name": name, "jaxpr": new}
+        )
         dots: list[Any] = [None] * count
         for i, t in zip(alive, outs[count:]):
             dots[i] = t
         return outs[:count], dots
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], *, jaxpr: Jaxpr, name: str
+        self,
+        size: int,
+        operands: Sequence[Any],
+        axes: Sequence[int | None],
+        *,
+        jaxpr: Jaxpr,
+        name: str,
     ) -> tuple[list[Any], list[int | None]]:
         def make() -> Any:
             found: list[int | None] = []
 
             def batched(*values: Any) -> list[Any]:
-                outs, found[:] = batch_flat(lambda *x: eval_jaxpr(jaxpr, x), values, axes, size, Origin("vmap"))
+                outs, found[:] = batch_flat(
+                    lambda *x: eval_jaxpr(jaxpr, x), values, axes, size, Origin("vmap")
+                )
                 return outs
 
             return *trace_to_jaxpr(batched, [x.aval for x in operands], Origin("vmap")), found
@@ -119,7 +131,9 @@ class Jit(Primitive):
         new, captured, found = derived(jaxpr, ("batch", size, *axes, *_avals(operands)), make)
         return jit_p.apply([*captured, *operands], {"name": name, "jaxpr": new}), found
 
-    def partial_eval(self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    def partial_eval(
+        self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]
+    ) -> list[Any]:
         """Split into a Jaxpr of what is known, run now, and one of the rest, recorded."""
         jaxpr, name = params["jaxpr"], params["name"]
         unknown = tuple(trace.owns(x) for x in operands)
@@ -131,13 +145,17 @@ class Jit(Primitive):
             def early(*values: Any) -> list[Any]:
                 given = iter(values)
                 partial = Partial(trace.origin, current.get().trace)
-                inputs = [partial.argument(x.aval) if u else next(given) for x, u in zip(operands, unknown)]
+                inputs = [
+                    partial.argument(x.aval) if u else next(given)
+                    for x, u in zip(operands, unknown)
+                ]
                 try:
                     with active(partial):
                         outs = eval_jaxpr(jaxpr, inputs)
                     is_known = tuple(not partial.owns(x) for x in outs)
                     rest, residuals = partial.close(
-                        [x for x, u in zip(inputs, unknown) if u], [x for x, k in zip(outs, is_known) if not k]
+                        [x for x, u in zip(inputs, unknown) if u],
+                        [x for x, k in zip(outs, is_known) if not k],
                     )
                 finally:
                     partial.done = True
@@ -176,10 +194,16 @@ class Jit(Primitive):
                 alive[:] = [i for i, x in enumerate(outs) if x is not None]
                 return [outs[i] for i in alive]
 
-            return *trace_to_jaxpr(backward, [x.aval for x in (*known, *given)], Origin("grad")), alive
+            return *trace_to_jaxpr(
+                backward, [x.aval for x in (*known, *given)], Origin("grad")
+            ), alive
 
-        new, captured, alive = derived(jaxpr, ("transpose", lin, live, *_avals([*known, *given])), make)
-        outs = dict(zip(alive, jit_p.apply([*captured, *known, *given], {"name": name, "jaxpr": new})))
+        new, captured, alive = derived(
+            jaxpr, ("transpose", lin, live, *_avals([*known, *given])), make
+        )
+        outs = dict(
+            zip(alive, jit_p.apply([*captured, *known, *given], {"name": name, "jaxpr": new}))
+        )
         numbers: Iterator[int] = iter(range(len(lin)))
         return [outs.get(next(numbers)) if linear else None for linear in lin]
 

@@ -110,7 +110,9 @@ class Compiled:
         execute, handlers, outs = self._executable
         captured = [x._buf for x in call.captured]
         write = None if call.out_tree == LEAF else lambda xs: tree.unflatten(call.out_tree, xs)
-        return state.run(Entry(execute, captured, handlers, outs[0] if write is None else outs, write), arrays)
+        return state.run(
+            Entry(execute, captured, handlers, outs[0] if write is None else outs, write), arrays
+        )
 
     def _check(self, arrays: Sequence[Any]) -> None:
         for i, (x, aval) in enumerate(zip(arrays, self._traced.jaxpr.in_avals)):
@@ -154,4 +156,3 @@ def attach(call: Any, state: Jitted) -> Any:
     call.lower = lambda *args, **kwargs: Lowered(Traced(state, args, kwargs))
     call.eval_shape = lambda *args, **kwargs: shapes_of(trace_abstract(state, args, kwargs))
     return call
-

@@ -21,8 +21,21 @@ _new = object.__new__
 # Unpacking a 0-d buffer beats np.asarray + item() by half (0.32 against 0.66 us).
 _SCALARS = {
     np.dtype(name): Struct("=" + code)
-    for name, code in [("float32", "f"), ("float64", "d"), ("int32", "i"), ("int64", "q"), ("bool", "?")]
-    + [("int8", "b"), ("int16", "h"), ("uint8", "B"), ("uint16", "H"), ("uint32", "I"), ("uint64", "Q")]
+    for name, code in [
+        ("float32", "f"),
+        ("float64", "d"),
+        ("int32", "i"),
+        ("int64", "q"),
+        ("bool", "?"),
+    ]
+    + [
+        ("int8", "b"),
+        ("int16", "h"),
+        ("uint8", "B"),
+        ("uint16", "H"),
+        ("uint32", "I"),
+        ("uint64", "Q"),
+    ]
 }
 
 
@@ -48,7 +61,9 @@ class Array:
     _run: Any  # set on results of a program with many: its token, to wait for all of them at once
 
     def __init__(self, *args: Any, **kwargs: Any):
-        raise TypeError("hloom.Array can't be called; make arrays with hloom.numpy.array(...) or asarray(...)")
+        raise TypeError(
+            "hloom.Array can't be called; make arrays with hloom.numpy.array(...) or asarray(...)"
+        )
 
     # ---- attributes -------------------------------------------------------------------------
     @property
@@ -128,7 +143,9 @@ class Array:
     def __bool__(self) -> bool:
         if self.aval.size != 1:
             if self.aval.size == 0:
-                raise ValueError(f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > 0`")
+                raise ValueError(
+                    f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > 0`"
+                )
             raise ValueError(
                 f"the truth value of an array with more than one element, {self.aval}, is ambiguous: "
                 "use x.any() or x.all()"
@@ -146,7 +163,9 @@ class Array:
 
     def __index__(self) -> int:
         if self.aval.shape or dtypes.kind(self.aval.dtype) not in ("signed", "unsigned"):
-            raise TypeError(f"only integer scalar arrays can be converted to a scalar index; got {self.aval}")
+            raise TypeError(
+                f"only integer scalar arrays can be converted to a scalar index; got {self.aval}"
+            )
         return int(self._scalar("index"))
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -167,7 +186,9 @@ class Array:
         value = self._value_of_concrete()
         if index or value.size == 1:
             return value.item(*index)
-        raise ValueError(f"can only convert an array of size 1 to a Python scalar; this is {self.aval}")
+        raise ValueError(
+            f"can only convert an array of size 1 to a Python scalar; this is {self.aval}"
+        )
 
     def tolist(self) -> Any:
         """Nested lists of Python scalars.
@@ -196,7 +217,9 @@ class Array:
         value = self._value_of_concrete()
         if dtype is not None and np.dtype(dtype) != value.dtype:
             if copy is False:
-                raise ValueError(f"converting {self.aval} to {np.dtype(dtype).name} needs a copy, but copy=False")
+                raise ValueError(
+                    f"converting {self.aval} to {np.dtype(dtype).name} needs a copy, but copy=False"
+                )
             return value.astype(dtype)
         return value.copy() if copy else value
 
@@ -216,7 +239,9 @@ class Array:
         if self.aval.shape:
             if not spec:
                 return str(self)
-            raise TypeError(f"unsupported format string {spec!r} for an array, {self.aval}; format its elements")
+            raise TypeError(
+                f"unsupported format string {spec!r} for an array, {self.aval}; format its elements"
+            )
         return format(self._value_of_concrete()[()], spec)
 
     # ---- copying ----------------------------------------------------------------------------
@@ -280,7 +305,9 @@ def text_of(x: Array, **options: Any) -> str:
         text = f"[], shape={x.aval.shape}"
     width = options.get("max_line_width") or np.get_printoptions()["linewidth"]
     last = len(text) - (text.rfind("\n") + 1)
-    gap = "      " if last + 2 + len(kind) + 1 > width else " "  # as in JAX, whose texts users compare with
+    gap = (
+        "      " if last + 2 + len(kind) + 1 > width else " "
+    )  # as in JAX, whose texts users compare with
     return f"Array({text},{gap}{kind}"
 
 
@@ -336,7 +363,9 @@ def from_buffer(buffer: Any, aval: ShapedArray) -> Array:
     return made
 
 
-def from_buffers(buffers: Sequence[Any], avals: Sequence[ShapedArray], run: Any = None) -> list[Array]:
+def from_buffers(
+    buffers: Sequence[Any], avals: Sequence[ShapedArray], run: Any = None
+) -> list[Array]:
     """The arrays that wrap the results of one program; `run` is the token of its execution."""
     made = []
     for buffer, aval in zip(buffers, avals):

@@ -22,7 +22,7 @@ class ShapedArray:
     f32[2,3]
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "_text", "programs")
+    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "_text")
     _interned: dict[tuple[Any, ...], ShapedArray] = {}
 
     shape: tuple[int, ...]
@@ -30,12 +30,17 @@ class ShapedArray:
     weak_type: bool
     ndim: int
     size: int
+    _text: str
 
-    def __new__(cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool = False) -> ShapedArray:
+    def __new__(
+        cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool = False
+    ) -> ShapedArray:
         key = (shape, dtype, weak_type)
         found = cls._interned.get(key)
         if found is None:
-            found = cls._interned.setdefault(key, cls._make(tuple(shape), np.dtype(dtype), bool(weak_type)))
+            found = cls._interned.setdefault(
+                key, cls._make(tuple(shape), np.dtype(dtype), bool(weak_type))
+            )
         return found
 
     @classmethod
@@ -47,10 +52,11 @@ class ShapedArray:
         self.ndim = len(shape)
         self.size = prod(shape)
         self._text = f"{dtypes.short_name(dtype)}[{','.join(map(str, self.shape))}]"
-        self.programs: dict[Any, Any] = {}  # programs that hang on this type alone (indexing)
         return self
 
-    def update(self, shape: Any = None, dtype: Any = None, weak_type: bool | None = None) -> ShapedArray:
+    def update(
+        self, shape: Any = None, dtype: Any = None, weak_type: bool | None = None
+    ) -> ShapedArray:
         """The aval that differs from this one in what is given."""
         return ShapedArray(
             self.shape if shape is None else shape,

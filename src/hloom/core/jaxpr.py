@@ -105,7 +105,7 @@ class Jaxpr:
         return self.equations
 
     def __str__(self) -> str:
-        return _printers[0](self)
+        return str(_printers[0](self))
 
     __repr__ = __str__
 

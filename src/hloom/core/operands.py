@@ -54,9 +54,10 @@ def as_array(x: Any) -> Array:
         return scalar(x, weak_aval(x.__class__, x64))
     if isinstance(x, (np.ndarray, np.generic)):
         return from_numpy(np.asarray(x), x64)
-    for cls in _SCALAR_RANK:  # subclasses: enum members, IntFlag, ..
-        if isinstance(x, cls):
-            return scalar(cls(x), weak_aval(cls, x64))
+    scalar_class: Any
+    for scalar_class in _SCALAR_RANK:  # subclasses: enum members, IntFlag, ..
+        if isinstance(x, scalar_class):
+            return scalar(scalar_class(x), weak_aval(scalar_class, x64))
     convert = getattr(x, "__hloom_array__", None) or getattr(x, "__jax_array__", None)
     if convert is not None:
         return as_array(convert())
@@ -92,7 +93,9 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
         lost = np.isfinite(value) & ~np.isfinite(made)
         if lost.any():
             given = value[lost].flat[0]
-            warnings.warn(errors.TruncationWarning.value(given, value.dtype.name, dtype.name), stacklevel=4)
+            warnings.warn(
+                errors.TruncationWarning.value(given, value.dtype.name, dtype.name), stacklevel=4
+            )
     return made
 
 
@@ -103,7 +106,9 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
     """
     anchor = next((x.aval.dtype for x in operands if isinstance(x, Array)), None)
     if anchor is None:
-        anchor = next((_numpy_dtype(x) for x in operands if isinstance(x, (np.ndarray, np.generic))), None)
+        anchor = next(
+            (_numpy_dtype(x) for x in operands if isinstance(x, (np.ndarray, np.generic))), None
+        )
     made: list[Array] = []
     for position, x in enumerate(operands):
         if isinstance(x, Array):

@@ -12,7 +12,8 @@ from typing import Any
 
 from hloom import errors
 from hloom.config import Config, current
-from hloom.core import executable, operands as conversion
+from hloom.core import executable
+from hloom.core import operands as conversion
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Var
@@ -51,7 +52,9 @@ class Primitive:
     """
 
     multiple = False
-    partial_eval: Any = None  # a primitive with Jaxprs in it may split itself into known and unknown
+    partial_eval: Any = (
+        None  # a primitive with Jaxprs in it may split itself into known and unknown
+    )
 
     def __init__(self, name: str):
         self.name = name
@@ -88,7 +91,9 @@ class Primitive:
         wrapped = list(map(from_buffer, results, outs))
         return wrapped if self.multiple else wrapped[0]
 
-    def compile(self, operands: Sequence[Array], params: dict[str, Any], config: Config) -> executable.Executable:
+    def compile(
+        self, operands: Sequence[Array], params: dict[str, Any], config: Config
+    ) -> executable.Executable:
         """A program of this one operation."""
         inputs = [Var(x.aval) for x in operands]
         outs = self.infer(*[x.aval for x in operands], **params)
@@ -106,13 +111,15 @@ class Primitive:
     def emit(self, block: Any, out: Any, *operands: Any, **params: Any) -> Any:
         raise errors.missing_rule(self.name, "emit")
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
         raise errors.missing_rule(self.name, "jvp")
 
     def transpose(self, ct: Any, *operands: Any, **params: Any) -> Sequence[Any]:
         raise errors.missing_rule(self.name, "transpose")
 
-    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any) -> tuple[Any, Any]:
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+    ) -> tuple[Any, Any]:
         raise errors.missing_rule(self.name, "batch")
-
-

@@ -43,7 +43,9 @@ class Printer:
     def equation(self, equation: Equation, indent: str) -> str:
         tail = "".join(f" {self.atom(x)}" for x in equation.inputs)
         head = " ".join(self.binder(v, output=True) for v in equation.outputs)
-        params = [f"{name}={param(value, indent + '  ')}" for name, value in equation.params.items()]
+        params = [
+            f"{name}={param(value, indent + '  ')}" for name, value in equation.params.items()
+        ]
         if not params:
             return f"{indent}{head} = {equation.primitive.name}{tail}"
         line = f"{indent}{head} = {equation.primitive.name}[{' '.join(params)}]{tail}"
@@ -78,7 +80,9 @@ def text(jaxpr: Jaxpr, indent: str = "") -> str:
     inputs = " ".join(printer.binder(v) for v in jaxpr.inputs[jaxpr.captured :])
     head = f"{{ lambda {captured}; {inputs}. let"
     body = "".join("\n" + printer.equation(e, indent + "    ") for e in jaxpr.equations)
-    outputs = ", ".join(printer.atom(x) for x in jaxpr.outputs) + ("," if len(jaxpr.outputs) == 1 else "")
+    outputs = ", ".join(printer.atom(x) for x in jaxpr.outputs) + (
+        "," if len(jaxpr.outputs) == 1 else ""
+    )
     return f"{head}{body}\n{indent}  in ({outputs}) }}"
 
 

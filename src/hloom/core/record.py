@@ -73,8 +73,8 @@ class Record(Trace):
         a leading input, and is kept alive by this record, so that its id stays its own.
         """
         if isinstance(x, Tracer):
-            if x.__class__ is RecordTracer and x.trace is self:  # type: ignore[comparison-overlap]
-                return x.var  # type: ignore[attr-defined]
+            if x.__class__ is RecordTracer and x.trace is self:
+                return x.var
             if x.trace.done:
                 raise x.leaked()
         elif not x.aval.shape:
@@ -84,14 +84,21 @@ class Record(Trace):
             found = self.captured[id(x)] = (Var(x.aval), x)
         return found[0]
 
-    def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+    def process(
+        self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
+    ) -> Any:
         return self.record(primitive, operands, params)
 
-    def record(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+    def record(
+        self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
+    ) -> Any:
         """Write one equation, and answer with tracers for its results."""
         if self.done:
             raise RuntimeError(f"a value was computed inside {self.origin} after it had returned")
-        inputs = [x.var if x.__class__ is RecordTracer and x.trace is self else self.atom(x) for x in operands]  # type: ignore[attr-defined]
+        inputs = [
+            x.var if x.__class__ is RecordTracer and x.trace is self else self.atom(x)
+            for x in operands
+        ]
         inferred = primitive.infer(*[x.aval for x in operands], **params)
         if primitive.multiple:
             tracers = [self.tracer(aval) for aval in inferred]
@@ -102,7 +109,9 @@ class Record(Trace):
         self.equations.append(Equation(primitive, inputs, [tracer.var], params, capture()))
         return tracer
 
-    def close(self, inputs: Sequence[RecordTracer], outputs: Sequence[Array]) -> tuple[Jaxpr, list[Array]]:
+    def close(
+        self, inputs: Sequence[RecordTracer], outputs: Sequence[Array]
+    ) -> tuple[Jaxpr, list[Array]]:
         """The Jaxpr, and what it closed over: the operands for its leading inputs."""
         atoms = [self.atom(x) for x in outputs]
         variables = [var for var, _ in self.captured.values()] + [t.var for t in inputs]
@@ -119,8 +128,10 @@ class Partial(Record):
         """Whether `x` is unknown: recorded here."""
         return x.__class__ is RecordTracer and x.trace is self
 
-    def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
-        if not any(x.__class__ is RecordTracer and x.trace is self for x in operands):  # type: ignore[attr-defined]
+    def process(
+        self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
+    ) -> Any:
+        if not any(x.__class__ is RecordTracer and x.trace is self for x in operands):
             return self.parent.process(primitive, operands, params)
         if primitive.partial_eval is not None:
             return primitive.partial_eval(self, operands, params)
@@ -138,11 +149,11 @@ def trace_to_jaxpr(
     with tracing(record):
         inputs = [record.argument(aval) for aval in avals]
         outputs = fun(*inputs)
-        return record.close(inputs, list(outputs) if isinstance(outputs, (list, tuple)) else [outputs])
+        return record.close(
+            inputs, list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        )
 
 
 def under_trace() -> bool:
     """Whether primitives are being traced rather than evaluated."""
     return current.get().trace is not EAGER
-
-

@@ -42,7 +42,9 @@ class LeafNames(Sequence[str]):
     `positions` gives each entry of `args` its place in the call.
     """
 
-    def __init__(self, fun: Callable[..., Any], treedef: Any, positions: Sequence[int] | None = None):
+    def __init__(
+        self, fun: Callable[..., Any], treedef: Any, positions: Sequence[int] | None = None
+    ):
         self.fun = fun
         self.treedef = treedef
         self.positions = positions
@@ -53,7 +55,9 @@ class LeafNames(Sequence[str]):
         if self._names is None:
             args, kwargs = tree.unflatten(self.treedef, range(self.treedef.num_leaves))
             positions = self.positions if self.positions is not None else range(len(args))
-            named = [(argument_name(self.fun, p), p, a) for p, a in zip(positions, args)]
+            named: list[tuple[str, int | None, Any]] = [
+                (argument_name(self.fun, p), p, a) for p, a in zip(positions, args)
+            ]
             named += [(name, None, a) for name, a in kwargs.items()]
             leaves: dict[int, tuple[str, int | None]] = {}
             for name, place, value in named:

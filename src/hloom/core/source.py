@@ -65,7 +65,9 @@ def resolve(source: Source | None) -> Location | None:
     if source is None:
         return None
     code, lasti = source
-    line, _, column, _ = next(islice(code.co_positions(), lasti // 2, None), (None, None, None, None))
+    line, _, column, _ = next(
+        islice(code.co_positions(), lasti // 2, None), (None, None, None, None)
+    )
     name = code.co_qualname if hasattr(code, "co_qualname") else code.co_name
     return Location(code.co_filename, line or code.co_firstlineno, (column or 0) + 1, name)
 
@@ -86,5 +88,5 @@ def of_function(fun: object) -> Location | None:
         if inner is None or inner is fun:
             return None
         fun = inspect.unwrap(inner)
-    code: CodeType = fun.__code__  # type: ignore[attr-defined]
+    code: CodeType = fun.__code__
     return Location(code.co_filename, code.co_firstlineno, 1, code.co_name)

@@ -101,7 +101,11 @@ class Tracer(Array):
     def leaked(self) -> errors.UnexpectedTracerError:
         """The error for a use outside the trace that made this tracer."""
         return errors.UnexpectedTracerError.leaked(
-            self.aval, self.trace.origin.where(), self.made_at(), finished=self.trace.done, at=source.here()
+            self.aval,
+            self.trace.origin.where(),
+            self.made_at(),
+            finished=self.trace.done,
+            at=source.here(),
         )
 
     def traced(self) -> errors.Traced:
@@ -111,7 +115,12 @@ class Tracer(Array):
         place = getattr(arguments, "place", lambda index: None)
         places = [p for p in map(place, leaves) if p is not None]
         return errors.Traced(
-            self.aval, self.trace.origin.where(), [arguments[i] for i in leaves], self.made_at(), places, source.here()
+            self.aval,
+            self.trace.origin.where(),
+            [arguments[i] for i in leaves],
+            self.made_at(),
+            places,
+            source.here(),
         )
 
     def _not_concrete(self, wanted: str) -> Exception:
@@ -191,5 +200,3 @@ def ensure_compile_time_eval() -> Any:
 def is_concrete(x: Any) -> bool:
     """Whether the value of `x` can be looked at now."""
     return not isinstance(x, Tracer) or x.concrete() is not None
-
-

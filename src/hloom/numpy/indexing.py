@@ -107,7 +107,9 @@ def parse(
 def _expand(shape: tuple[int, ...], items: tuple[Any, ...]) -> list[Any]:
     """The items with the ellipsis written out and masks as integer arrays; one item for each axis."""
     items = tuple([_item(item) for item in items])
-    used = sum([0 if x is None or x is Ellipsis else x.aval.ndim if _is_mask(x) else 1 for x in items])
+    used = sum(
+        [0 if x is None or x is Ellipsis else x.aval.ndim if _is_mask(x) else 1 for x in items]
+    )
     if used > len(shape):
         raise IndexError(
             f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
@@ -145,10 +147,14 @@ def _item(x: Any) -> Any:
         x = promotion.sequence("index", x)
     elif isinstance(x, np.ndarray):
         if x.dtype.kind not in "biu":
-            raise IndexError(f"arrays used as indices must be of integer (or boolean) type; got {x.dtype}")
+            raise IndexError(
+                f"arrays used as indices must be of integer (or boolean) type; got {x.dtype}"
+            )
         if x.ndim == 0 and x.dtype.kind != "b":
             return int(x)
-        x = from_numpy(x.astype(np.int64) if x.dtype.kind == "u" and x.dtype.itemsize < 8 else x, True)
+        x = from_numpy(
+            x.astype(np.int64) if x.dtype.kind == "u" and x.dtype.itemsize < 8 else x, True
+        )
     elif not isinstance(x, Array):
         if hasattr(x, "__index__"):
             return int(x.__index__())
@@ -230,7 +236,9 @@ def _span(item: slice, size: int) -> tuple[int, int, int]:
     try:
         start, stop, step = item.indices(size)
     except TypeError:
-        raise TypeError(f"slice indices must be integers or None or have an __index__ method; got {item}") from None
+        raise TypeError(
+            f"slice indices must be integers or None or have an __index__ method; got {item}"
+        ) from None
     return start, len(range(start, stop, step)), step
 
 
@@ -250,7 +258,9 @@ def _check_bounds(index: Array, axis: int, size: int) -> bool:
     if value.size:
         low, high = int(value.min()), int(value.max())
         if low < -size or high >= size:
-            raise IndexError(f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}")
+            raise IndexError(
+                f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}"
+            )
     return True
 
 
@@ -269,7 +279,9 @@ class Basic(NamedTuple):
     keep: bool  # an integer drops its axis
 
 
-def steps(shape: tuple[int, ...], layout: Layout, operands: Sequence[Any]) -> tuple[list[Basic], list[tuple[str, Any]]]:
+def steps(
+    shape: tuple[int, ...], layout: Layout, operands: Sequence[Any]
+) -> tuple[list[Basic], list[tuple[str, Any]]]:
     """What is done to each axis first, and then the result's items in order.
 
     An item is ("new", None), ("axis", axis), ("int", axis), or ("array", (axis, operand)).
@@ -302,7 +314,9 @@ def read(x: Any, layout: Layout, operands: Sequence[Any], fill_value: Any = None
     x = read_basic(x, basics, layout.checked)
     arrays = [what for kind, what in items if kind == "array"]
     if not arrays:
-        shape = [1 if kind == "new" else x.aval.shape[axis] for kind, axis in items if kind != "int"]
+        shape = [
+            1 if kind == "new" else x.aval.shape[axis] for kind, axis in items if kind != "int"
+        ]
         return reshape(x, shape)
     kept = [axis for axis, basic in enumerate(basics) if basic.keep]
     x = reshape(x, [x.aval.shape[axis] for axis in kept])
@@ -330,7 +344,9 @@ def cut_traced(x: Any, basics: Sequence[Basic], checked: bool) -> tuple[Any, lis
 
 def starts_of(x: Any, basics: Sequence[Basic], checked: bool) -> list[Any]:
     """The start of each axis with step 1; the others stay whole."""
-    return [wrap_traced(b.start, n, checked) if b.step == 1 else 0 for b, n in zip(basics, x.aval.shape)]
+    return [
+        wrap_traced(b.start, n, checked) if b.step == 1 else 0 for b, n in zip(basics, x.aval.shape)
+    ]
 
 
 def bounds_of(basics: Sequence[Basic]) -> tuple[list[int], list[int], list[int]]:
@@ -398,11 +414,15 @@ def index_vectors(x: Any, axes: Sequence[int], indices: Sequence[Any], checked: 
     return columns[0] if len(columns) == 1 else concatenate(columns, columns[0].aval.ndim - 1)
 
 
-def gather_arrays(x: Any, axes: Sequence[int], indices: Sequence[Any], layout: Layout, fill_value: Any) -> Any:
+def gather_arrays(
+    x: Any, axes: Sequence[int], indices: Sequence[Any], layout: Layout, fill_value: Any
+) -> Any:
     """The axes of the index arrays first, then the other axes of `x` in order."""
     batch = indices[0].aval.ndim
     rest = [a for a in range(x.aval.ndim) if a not in axes]
-    numbers = GatherDimensionNumbers(tuple(range(batch, batch + len(rest))), tuple(sorted(axes)), tuple(axes))
+    numbers = GatherDimensionNumbers(
+        tuple(range(batch, batch + len(rest))), tuple(sorted(axes)), tuple(axes)
+    )
     sizes = [1 if a in axes else n for a, n in enumerate(x.aval.shape)]
     mode = "promise_in_bounds" if layout.checked else layout.mode
     if any(x.aval.shape[a] == 0 for a in axes):
@@ -430,7 +450,9 @@ def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]
         moved = found
     else:
         n, before = len(batch), order.before
-        moved = transpose(found, [*range(n, n + before), *range(n), *range(n + before, found.aval.ndim)])
+        moved = transpose(
+            found, [*range(n, n + before), *range(n), *range(n + before, found.aval.ndim)]
+        )
     sizes = iter(moved.aval.shape)
     shape = [1 if kind == "new" else next(sizes) for kind in order.axes]
     return reshape(moved, shape)

@@ -37,18 +37,40 @@ from hloom.numpy.indexing import (
     steps,
 )
 from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import bitwise_and, max as lax_max, min as lax_min, pow as lax_pow
+from hloom.ops.binary import bitwise_and
+from hloom.ops.binary import max as lax_max
+from hloom.ops.binary import min as lax_min
+from hloom.ops.binary import pow as lax_pow
 from hloom.ops.compare import ge, le, select_n
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dynamic_slicing import dynamic_update_slice
 from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
 from hloom.ops.linear import constant, full, transpose
-from hloom.ops.scatter import scatter, scatter_apply, scatter_max, scatter_min, scatter_mul, scatter_sub
+from hloom.ops.scatter import (
+    scatter,
+    scatter_apply,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_sub,
+)
 from hloom.ops.shape import reshape, rev
 from hloom.ops.slicing import pad
 
-_WRITE_MODES = {None: "drop", "drop": "drop", "fill": "drop", "clip": "clip", "promise_in_bounds": "promise_in_bounds"}
-_READ_MODES = {None: "clip", "clip": "clip", "fill": "fill", "drop": "fill", "promise_in_bounds": "promise_in_bounds"}
+_WRITE_MODES = {
+    None: "drop",
+    "drop": "drop",
+    "fill": "drop",
+    "clip": "clip",
+    "promise_in_bounds": "promise_in_bounds",
+}
+_READ_MODES = {
+    None: "clip",
+    "clip": "clip",
+    "fill": "fill",
+    "drop": "fill",
+    "promise_in_bounds": "promise_in_bounds",
+}
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "set": lambda x, y: y, "add": add, "subtract": sub, "multiply": mul, "divide": div, "power": lax_pow,
     "min": lax_min, "max": lax_max,
@@ -182,7 +204,9 @@ class AtIndex:
         """
         return update(self.array, self.index, values, mode, How("max", **promises))
 
-    def apply(self, func: Callable[[Any], Any], *, mode: str | None = None, **promises: bool) -> Any:
+    def apply(
+        self, func: Callable[[Any], Any], *, mode: str | None = None, **promises: bool
+    ) -> Any:
         """`func` applied to the elements, once for every occurrence of a position.
 
         >>> jnp.array([4.0, 9.0]).at[1].apply(jnp.sqrt)
@@ -226,7 +250,9 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
             return _write_masked(x, layout, operands[1:], y, how, position, operands[0])
         return write(x, layout, operands, y, how)
 
-    return eager.run(body, _tables, f"at_{how.name}", (x, values, *operands), (layout, how, position))
+    return eager.run(
+        body, _tables, f"at_{how.name}", (x, values, *operands), (layout, how, position)
+    )
 
 
 def _check_cast(x: Any, values: Any, name: str) -> None:
@@ -236,7 +262,9 @@ def _check_cast(x: Any, values: Any, name: str) -> None:
     given = as_array(values).aval if not isinstance(values, Array) else values.aval
     theirs = rank[dtypes.kind(given.dtype)]
     if theirs == 3 and ours < 3:
-        raise TypeError(f".at[].{name}: can't put complex values, {given}, into {x.aval}; take values.real")
+        raise TypeError(
+            f".at[].{name}: can't put complex values, {given}, into {x.aval}; take values.real"
+        )
     if name != "set" and ours < 2 and (theirs == 2 or name == "divide"):
         raise TypeError(
             f".at[].{name}: the result would be float, and can't be put into {x.aval}; use "
@@ -267,7 +295,9 @@ def write(x: Any, layout: Layout, operands: Sequence[Any], y: Any, how: How) -> 
         axes = [place[axis] for axis, _ in arrays]
         new = reshape(_scatter(squeezed, axes, indices, items, layout, y, how), inner.aval.shape)
     else:
-        shape = [1 if kind == "new" else inner.aval.shape[axis] for kind, axis in items if kind != "int"]
+        shape = [
+            1 if kind == "new" else inner.aval.shape[axis] for kind, axis in items if kind != "int"
+        ]
         y = reshape(_spread(y, shape, how.name), inner.aval.shape)
         new = _apply(how, inner, y)
     if not layout.checked and layout.mode == "drop":
@@ -313,7 +343,9 @@ def _kept_inside(x: Any, basics: Sequence[Basic], old: Any, new: Any) -> Any:
     return new if inside is None else select_n(inside, old, new)
 
 
-def _put_back(x: Any, cut: Any, basics: Sequence[Basic], rest: Sequence[Basic], new: Any, checked: bool) -> Any:
+def _put_back(
+    x: Any, cut: Any, basics: Sequence[Basic], rest: Sequence[Basic], new: Any, checked: bool
+) -> Any:
     """The cut's new values in their place."""
     new = _write_static(cut, rest, new)
     if cut is x:
@@ -333,12 +365,20 @@ def _write_static(x: Any, basics: Sequence[Basic], new: Any) -> Any:
     if all(s == 1 for s in stride):
         return dynamic_update_slice(x, new, low)
     config = [(a, n - b, s - 1) for a, b, s, n in zip(low, limits, stride, x.aval.shape)]
-    written = pad(full(new.aval.shape, True, np.dtype(bool)), constant(False, np.dtype(bool)), config)
+    written = pad(
+        full(new.aval.shape, True, np.dtype(bool)), constant(False, np.dtype(bool)), config
+    )
     return select_n(written, x, pad(new, constant(0, x.aval.dtype), config))
 
 
 def _scatter(
-    x: Any, axes: Sequence[int], indices: Sequence[Any], items: Sequence[Any], layout: Layout, y: Any, how: How
+    x: Any,
+    axes: Sequence[int],
+    indices: Sequence[Any],
+    items: Sequence[Any],
+    layout: Layout,
+    y: Any,
+    how: How,
 ) -> Any:
     """Index arrays: the values in the order of a scatter's windows, then scattered."""
     batch = indices[0].aval.shape
@@ -346,22 +386,31 @@ def _scatter(
     order = result_order(items, len(batch))
     windows = (*batch, *[x.aval.shape[a] for a in rest])
     first, last = iter(batch), iter(windows[len(batch) :])
-    target = [1 if kind == "new" else next(first) if kind == "batch" else next(last) for kind in order.axes]
+    target = [
+        1 if kind == "new" else next(first) if kind == "batch" else next(last)
+        for kind in order.axes
+    ]
     y = _spread(y, target, how.name)
     y = reshape(y, [n for n, kind in zip(target, order.axes) if kind != "new"])
     if not order.first:
         n, before = len(batch), order.before
-        y = transpose(y, [*range(before, before + n), *range(before), *range(before + n, y.aval.ndim)])
+        y = transpose(
+            y, [*range(before, before + n), *range(before), *range(before + n, y.aval.ndim)]
+        )
     if not x.aval.size or not y.aval.size:
         return x
-    numbers = ScatterDimensionNumbers(tuple(range(len(batch), y.aval.ndim)), tuple(sorted(axes)), tuple(axes))
+    numbers = ScatterDimensionNumbers(
+        tuple(range(len(batch), y.aval.ndim)), tuple(sorted(axes)), tuple(axes)
+    )
     vectors = index_vectors(x, axes, indices, layout.checked)
     options: dict[str, Any] = {
         "indices_are_sorted": how.indices_are_sorted, "unique_indices": how.unique_indices,
         "mode": "promise_in_bounds" if layout.checked else layout.mode,
     }  # fmt: skip
     if how.function is not None:
-        return scatter_apply(x, vectors, how.function, numbers, update_shape=y.aval.shape, **options)
+        return scatter_apply(
+            x, vectors, how.function, numbers, update_shape=y.aval.shape, **options
+        )
     if how.name in ("divide", "power"):
         factors = scatter_mul(full(x.aval.shape, 1, x.aval.dtype), vectors, y, numbers, **options)
         return _ELEMENTWISE[how.name](x, factors)
@@ -376,10 +425,14 @@ def _selecting_mask(x: Any, index: Any, values: Any) -> tuple[int, Any, tuple[An
     mask's elements: then positions are needed.
     """
     items = index if isinstance(index, tuple) else (index,)
-    items = tuple([promotion.sequence("index", i) if isinstance(i, list) and i else i for i in items])
+    items = tuple(
+        [promotion.sequence("index", i) if isinstance(i, list) and i else i for i in items]
+    )
     masks = [i for i, item in enumerate(items) if _mask_ndim(item)]
     plain = (int, np.integer, slice, type(None), type(Ellipsis))
-    if len(masks) != 1 or not all(isinstance(item, plain) for i, item in enumerate(items) if i not in masks):
+    if len(masks) != 1 or not all(
+        isinstance(item, plain) for i, item in enumerate(items) if i not in masks
+    ):
         return None
     (at,) = masks
     mask = promotion.array_like("index", items[at])
@@ -405,7 +458,9 @@ def _mask_ndim(item: Any) -> int:
     return 0
 
 
-def _write_masked(x: Any, layout: Layout, operands: Sequence[Any], y: Any, how: How, after: int, mask: Any) -> Any:
+def _write_masked(
+    x: Any, layout: Layout, operands: Sequence[Any], y: Any, how: How, after: int, mask: Any
+) -> Any:
     """The elements of a slice where the mask holds; `after` result axes follow the mask's."""
     basics, items = steps(x.aval.shape, layout, operands)
     cut, rest = cut_traced(x, basics, layout.checked)
@@ -413,9 +468,13 @@ def _write_masked(x: Any, layout: Layout, operands: Sequence[Any], y: Any, how: 
     shape = [1 if kind == "new" else inner.aval.shape[axis] for kind, axis in items]
     target = reshape(inner, shape)
     ndim = mask.aval.ndim
-    if y.aval.ndim > after:  # its axis of size 1 for the mask's elements becomes one for each mask axis
+    if (
+        y.aval.ndim > after
+    ):  # its axis of size 1 for the mask's elements becomes one for each mask axis
         given = y.aval.shape
-        y = reshape(y, (*given[: len(given) - after], *[1] * (ndim - 1), *given[len(given) - after :]))
+        y = reshape(
+            y, (*given[: len(given) - after], *[1] * (ndim - 1), *given[len(given) - after :])
+        )
     y = _spread(y, shape, how.name)
     ours = promotion.broadcast_to(reshape(mask, (*mask.aval.shape, *[1] * after)), tuple(shape))
     new = select_n(ours, target, _apply(how, target, y))

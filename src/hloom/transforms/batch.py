@@ -51,7 +51,9 @@ class Batch(Trace):
         made.axis = axis
         return made
 
-    def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+    def process(
+        self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
+    ) -> Any:
         pairs = [self.open(x) for x in operands]
         values = [v for v, _ in pairs]
         axes = [a for _, a in pairs]

@@ -30,7 +30,13 @@ class Flat:
         self, fun: Callable[..., Any], transform: str, args: Sequence[Any], kwargs: dict[str, Any],
         positions: Sequence[int], has_aux: bool = False,
     ):  # fmt: skip
-        self.fun, self.args, self.kwargs, self.positions, self.has_aux = fun, list(args), kwargs, positions, has_aux
+        self.fun, self.args, self.kwargs, self.positions, self.has_aux = (
+            fun,
+            list(args),
+            kwargs,
+            positions,
+            has_aux,
+        )
         leaves, self.treedef = tree.flatten((tuple(args[i] for i in positions), {}))
         self.origin = Origin(transform, fun, LeafNames(fun, self.treedef, positions))
         self.leaves = [self._array(x, i) for i, x in enumerate(leaves)]
@@ -68,7 +74,9 @@ class Flat:
         try:
             return as_array(x)
         except TypeError as error:
-            raise TypeError(f"{self.origin}: the function returned {error}, which is not an array") from None
+            raise TypeError(
+                f"{self.origin}: the function returned {error}, which is not an array"
+            ) from None
 
     def results(self, leaves: Sequence[Any]) -> Any:
         """Results as the function returned them."""
@@ -85,7 +93,9 @@ def _positions(transform: str, argnums: int | Sequence[int], args: Sequence[Any]
     found = []
     for n in wanted:
         if not isinstance(n, int) or isinstance(n, bool):
-            raise TypeError(f"{transform} takes argnums as an int or a tuple of ints; got {argnums!r}")
+            raise TypeError(
+                f"{transform} takes argnums as an int or a tuple of ints; got {argnums!r}"
+            )
         if not -len(args) <= n < len(args):
             raise TypeError(
                 f"{transform} with argnums={argnums!r} needs at least {n + 1 if n >= 0 else -n} positional arguments; "
@@ -102,7 +112,9 @@ def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool)
         kind = dtypes.kind(x.aval.dtype)
         name = flat.origin.arguments[i] if kind != "float" else ""
         if holomorphic and kind != "complex":
-            raise TypeError(f"{transform} with holomorphic=True takes complex inputs; `{name}` is {x.aval}")
+            raise TypeError(
+                f"{transform} with holomorphic=True takes complex inputs; `{name}` is {x.aval}"
+            )
         if kind == "complex" and not holomorphic:
             raise TypeError(
                 f"{transform} takes real inputs; `{name}` is {x.aval}. For a holomorphic function pass "
@@ -117,7 +129,11 @@ def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool)
 
 def _check_scalar(flat: Flat, out: Array, transform: str, holomorphic: bool) -> None:
     if flat.out_tree.num_leaves != 1 or out.aval.shape:
-        what = str(out.aval) if flat.out_tree.num_leaves == 1 else f"a tree of {flat.out_tree.num_leaves} arrays"
+        what = (
+            str(out.aval)
+            if flat.out_tree.num_leaves == 1
+            else f"a tree of {flat.out_tree.num_leaves} arrays"
+        )
         raise TypeError(
             f"{transform} is of functions that return one 0-d value; {flat.origin.name} returned {what}. "
             "Sum it to a scalar, or use hloom.vjp, which takes a cotangent."
@@ -146,7 +162,9 @@ def value_and_grad(
 
     @wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        return _value_and_grad(fun, "value_and_grad", args, kwargs, argnums, has_aux, holomorphic, allow_int)
+        return _value_and_grad(
+            fun, "value_and_grad", args, kwargs, argnums, has_aux, holomorphic, allow_int
+        )
 
     return value_and_gradient
 
@@ -167,14 +185,23 @@ def grad(
 
     @wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        out, gradients = _value_and_grad(fun, "grad", args, kwargs, argnums, has_aux, holomorphic, allow_int)
+        out, gradients = _value_and_grad(
+            fun, "grad", args, kwargs, argnums, has_aux, holomorphic, allow_int
+        )
         return (gradients, out[1]) if has_aux else gradients
 
     return gradient
 
 
 def _value_and_grad(
-    fun: Any, transform: str, args: Any, kwargs: Any, argnums: Any, has_aux: bool, holomorphic: bool, allow_int: bool
+    fun: Any,
+    transform: str,
+    args: Any,
+    kwargs: Any,
+    argnums: Any,
+    has_aux: bool,
+    holomorphic: bool,
+    allow_int: bool,
 ) -> Any:
     positions = _positions(transform, argnums, args)
     flat = Flat(fun, transform, args, kwargs, positions, has_aux)
@@ -192,7 +219,9 @@ def _value_and_grad(
 
 def _pull_back(linearized: Linearized, cts: Sequence[Any], inputs: Sequence[Array]) -> list[Any]:
     """Cotangents of the inputs; those that are zero are made."""
-    found = transpose_jaxpr(linearized.jaxpr, linearized.residuals, [cts[i] for i in linearized.live])
+    found = transpose_jaxpr(
+        linearized.jaxpr, linearized.residuals, [cts[i] for i in linearized.live]
+    )
     return [linear.zeros(x.aval) if ct is None else ct for ct, x in zip(found, inputs)]
 
 
@@ -209,11 +238,15 @@ def jvp(
     """
     for name, value in (("primals", primals), ("tangents", tangents)):
         if not isinstance(value, (tuple, list)):
-            raise TypeError(f"jvp takes {name} as a tuple; got {type(value).__name__}: write ({name},)")
+            raise TypeError(
+                f"jvp takes {name} as a tuple; got {type(value).__name__}: write ({name},)"
+            )
     flat = Flat(fun, "jvp", primals, {}, range(len(primals)), has_aux)
     leaves, treedef = tree.flatten((tuple(tangents), {}))
     if treedef != flat.treedef:
-        raise TypeError(f"jvp takes primals and tangents of one structure; got {flat.treedef} and {treedef}")
+        raise TypeError(
+            f"jvp takes primals and tangents of one structure; got {flat.treedef} and {treedef}"
+        )
     given = [_like(x, t, f"jvp: the tangent of `{flat.origin.arguments[i]}`") for i, (x, t) in enumerate(
         zip(flat.leaves, leaves))]  # fmt: skip
     outs, out_tangents = jvp_flat(flat, flat.leaves, given, flat.origin)
@@ -259,7 +292,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     def pull_back(cotangent: Any) -> Any:
         leaves, treedef = tree.flatten(cotangent)
         if treedef != out_tree:
-            raise TypeError(f"vjp: the cotangent must have the result's structure {out_tree}; got {treedef}")
+            raise TypeError(
+                f"vjp: the cotangent must have the result's structure {out_tree}; got {treedef}"
+            )
         cts = [_like(o, c, "vjp: the cotangent") for o, c in zip(outs, leaves)]
         cts += [None] * (len(outs) - count)
         return tree.unflatten(flat.treedef, _pull_back(linearized, cts, flat.leaves))[0]
@@ -283,10 +318,14 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     def derivative(*tangents: Any) -> Any:
         leaves, treedef = tree.flatten((tangents, {}))
         if treedef != flat.treedef:
-            raise TypeError(f"linearize: tangents must have the primals' structure {flat.treedef}; got {treedef}")
+            raise TypeError(
+                f"linearize: tangents must have the primals' structure {flat.treedef}; got {treedef}"
+            )
         given = [_like(x, t, "linearize: a tangent") for x, t in zip(flat.leaves, leaves)]
         found = dict(zip(linearized.live, eval_linear(linearized, given)))
-        return flat.results([found[i] if i in found else linear.zeros(o.aval) for i, o in enumerate(outs)])
+        return flat.results(
+            [found[i] if i in found else linear.zeros(o.aval) for i, o in enumerate(outs)]
+        )
 
     return flat.results(outs), derivative
 
@@ -297,7 +336,11 @@ def eval_linear(linearized: Linearized, tangents: Sequence[Any]) -> list[Any]:
 
 
 def vmap(
-    fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: int | None = None
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments, as one vectorised program.
 
@@ -331,7 +374,9 @@ def vmap(
         size = _axis_size(flat, axes, axis_size)
         outs, found = batch_flat(flat, flat.leaves, axes, size, flat.origin)
         targets = _spread_axes(flat.origin, "out_axes", out_axes, flat.results(outs))
-        return flat.results([_to_out_axis(flat.origin, *x, size) for x in zip(outs, found, targets)])
+        return flat.results(
+            [_to_out_axis(flat.origin, *x, size) for x in zip(outs, found, targets)]
+        )
 
     return mapped
 
@@ -365,12 +410,16 @@ def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
 
 def _axis_size(flat: Flat, axes: Sequence[int | None], axis_size: int | None) -> int:
     sizes = {
-        flat.origin.arguments[i]: flat.leaves[i].aval.shape[axis] for i, axis in enumerate(axes) if axis is not None
+        flat.origin.arguments[i]: flat.leaves[i].aval.shape[axis]
+        for i, axis in enumerate(axes)
+        if axis is not None
     }
     if axis_size is not None:
         sizes["axis_size"] = axis_size
     if not sizes:
-        raise ValueError(f"{flat.origin} maps no argument: in_axes has only None. Give axis_size= or an axis.")
+        raise ValueError(
+            f"{flat.origin} maps no argument: in_axes has only None. Give axis_size= or an axis."
+        )
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"`{name}` has {size}" for name, size in sizes.items())
         raise ValueError(f"{flat.origin}: mapped axes must have one size, but {listed}")
@@ -380,9 +429,13 @@ def _axis_size(flat: Flat, axes: Sequence[int | None], axis_size: int | None) ->
 def _to_out_axis(origin: Origin, value: Any, axis: int | None, target: Any, size: int) -> Any:
     if target is None:
         if axis is not None:
-            raise ValueError(f"{origin}: out_axes=None for a result that differs between examples; give an axis")
+            raise ValueError(
+                f"{origin}: out_axes=None for a result that differs between examples; give an axis"
+            )
         return value
     ndim = value.aval.ndim + (axis is None)
     if not -ndim <= target < ndim:
-        raise ValueError(f"{origin}: out_axes={target} is out of range for a result with {ndim} axes")
+        raise ValueError(
+            f"{origin}: out_axes={target} is out of range for a result with {ndim} axes"
+        )
     return to_axis(value, axis, target % ndim, size)

@@ -52,7 +52,9 @@ class Jvp(Trace):
         made.tangent = tangent
         return made
 
-    def process(self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]) -> Any:
+    def process(
+        self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
+    ) -> Any:
         pairs = [self.open(x) for x in operands]
         primals = [p for p, _ in pairs]
         tangents = [t for _, t in pairs]

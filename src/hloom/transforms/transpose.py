@@ -34,7 +34,9 @@ def transpose_jaxpr(jaxpr: Jaxpr, known: Sequence[Any], cotangents: Sequence[Any
             linear.update(equation.outputs)
         else:
             results = equation.primitive.apply([read(x) for x in equation.inputs], equation.params)
-            values.update(zip(equation.outputs, results if equation.primitive.multiple else [results]))
+            values.update(
+                zip(equation.outputs, results if equation.primitive.multiple else [results])
+            )
     for atom, ct in zip(jaxpr.outputs, cotangents):
         give(atom, ct)
     for equation in reversed(jaxpr.equations):
@@ -45,7 +47,9 @@ def transpose_jaxpr(jaxpr: Jaxpr, known: Sequence[Any], cotangents: Sequence[Any
             continue
         multiple = equation.primitive.multiple
         operands = [read(x) for x in equation.inputs]
-        in_cts = equation.primitive.transpose(out_cts if multiple else out_cts[0], *operands, **equation.params)
+        in_cts = equation.primitive.transpose(
+            out_cts if multiple else out_cts[0], *operands, **equation.params
+        )
         for atom, ct in zip(equation.inputs, in_cts):
             give(atom, ct)
     return [cts.get(v) for v in jaxpr.inputs[len(known) :]]
