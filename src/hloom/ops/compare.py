@@ -238,7 +238,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     >>> lax.select_n(jnp.array([0, 2, 1]), jnp.zeros(3), jnp.ones(3), jnp.full(3, 2.0))
     Array([0., 2., 1.], dtype=float32)
     """
-    return select_n_p(which, *conversion.convert("select_n", cases))
+    return select_n_p(conversion.as_array(which), *conversion.convert("select_n", cases))
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
@@ -251,7 +251,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     Array([ 1, 20], dtype=int32)
     """
     on_true, on_false = conversion.convert("select", (on_true, on_false))
-    return select_n_p(pred, on_false, on_true)
+    return select_n_p(conversion.as_array(pred), on_false, on_true)
 
 
 # ---- clamp -----------------------------------------------------------------------------------

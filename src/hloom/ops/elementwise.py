@@ -22,18 +22,20 @@ _EXAMPLES = {
     "bits": "int32", "bool": "bool",
 }  # fmt: skip
 _NUMPY_NAMES = {
-    "sub": "subtract", "mul": "multiply", "div": "divide", "rem": "fmod", "max": "maximum",
-    "min": "minimum", "pow": "power", "eq": "equal", "ne": "not_equal", "lt": "less",
-    "le": "less_equal", "gt": "greater", "ge": "greater_equal", "and": "bitwise_and",
-    "or": "bitwise_or", "xor": "bitwise_xor", "atan2": "arctan2", "select_n": "where",
-    "clamp": "clip", "shift_left": "left_shift", "shift_right_arithmetic": "right_shift",
-    "shift_right_logical": "right_shift", "dot_general": "matmul",
+    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "rem": "fmod",
+    "floor_divide": "floor_divide", "mod": "mod", "pow": "power", "max": "maximum", "min": "minimum",
+    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "shift_left": "left_shift", "shift_right_arithmetic": "right_shift",
+    "shift_right_logical": "right_shift", "atan2": "arctan2", "nextafter": "nextafter",
+    "select": "where", "select_n": "where", "clamp": "clip", "dot_general": "matmul",
 }  # fmt: skip
 
 
-def numpy_name(name: str) -> str:
-    """The hloom.numpy function that does leniently what the lax function does strictly."""
-    return f"hloom.numpy.{_NUMPY_NAMES.get(name, name)}"
+def _lenient(name: str) -> str:
+    """For an error text: the hloom.numpy function that does what the strict one refuses to."""
+    lenient = _NUMPY_NAMES.get(name)
+    return f"use hloom.numpy.{lenient}, which does, or " if lenient else ""
 
 
 def types_text(avals: Sequence[ShapedArray]) -> str:
@@ -57,8 +59,8 @@ def check_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
     if all(aval.dtype == avals[0].dtype for aval in avals):
         return
     raise TypeError(
-        f"{name} needs operands of one dtype; got {types_text(avals)}. lax never promotes: use "
-        f"{numpy_name(name)}, which does, or convert one with lax.convert_element_type."
+        f"{name} needs operands of one dtype; got {types_text(avals)}. lax never promotes: "
+        f"{_lenient(name)}convert one with lax.convert_element_type."
     )
 
 
@@ -68,7 +70,7 @@ def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
     if len(shapes) > 1:
         raise TypeError(
             f"{name} needs operands of one shape (or 0-d); got {types_text(avals)}. lax never "
-            f"broadcasts: use {numpy_name(name)}, which does, or lax.broadcast_in_dim."
+            f"broadcasts: {_lenient(name)}spread one with lax.broadcast_in_dim."
         )
     return shapes.pop() if shapes else ()
 
