@@ -36,12 +36,16 @@ def devices(backend: str | None = None) -> list[Any]:
     [CpuDevice(id=0)]
     """
     if backend not in (None, PLATFORM):
-        raise RuntimeError(f"Unknown backend: {backend!r} requested, but the only platform present is {PLATFORM!r}")
+        raise RuntimeError(
+            f"Unknown backend: {backend!r} requested, but the only platform present is {PLATFORM!r}"
+        )
     found: list[Any] = ENGINES["xla"].devices()
     return found
 
 
-def local_devices(process_index: int | None = None, backend: str | None = None, host_id: int | None = None) -> list[Any]:
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Any]:
     """The devices of this process: all.
 
     Raises ValueError for another process than 0, RuntimeError for another `backend` than "cpu".
@@ -116,7 +120,7 @@ host_ids = process_indices
 
 
 def check_device(who: str, device: Any) -> None:
-    """Raise ValueError unless `device` is None, or a device or sharding that means the one there is."""
+    """Raise ValueError unless `device` is None, or names the one there is, as a sharding may."""
     if device is None or device == PLATFORM:
         return
     there = set(devices())
@@ -173,10 +177,12 @@ class SingleDeviceSharding:
 
 
 # ---- moving -------------------------------------------------------------------------------------
-def device_put(x: Any, device: Any = None, *, src: Any = None, donate: Any = False, may_alias: Any = None) -> Any:
+def device_put(
+    x: Any, device: Any = None, *, src: Any = None, donate: Any = False, may_alias: Any = None
+) -> Any:
     """The pytree `x` with every NumPy array and number as an Array, on the device already.
 
-    Arrays stay the same objects.  NumPy arrays are copied: to change one later changes nothing here.
+    Arrays stay the same objects.  NumPy arrays are copied: changing one later changes nothing.
     `src`, `donate` and `may_alias` are accepted for programs written for JAX, and change nothing.
 
     Raises TypeError for leaves that are no numbers, ValueError for another device.
@@ -193,7 +199,9 @@ def _put(x: Any) -> Array:
     if isinstance(x, Array):
         made = x
     elif x.__class__ in _NUMBERS:
-        made = host_array(as_array(x)._value(), weak_aval(x.__class__, current.get().config.enable_x64))
+        made = host_array(
+            as_array(x)._value(), weak_aval(x.__class__, current.get().config.enable_x64)
+        )
     else:
         made = as_array(x)
     if isinstance(made, HostArray):
@@ -245,7 +253,11 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     devices(platform)
-    found = [x for x in gc.get_objects() if isinstance(x, Array) and not isinstance(x, (Tracer, HostArray))]
+    found = [
+        x
+        for x in gc.get_objects()
+        if isinstance(x, Array) and not isinstance(x, (Tracer, HostArray))
+    ]
     return [x for x in found if hasattr(x, "_buf") and not x.is_deleted()]
 
 

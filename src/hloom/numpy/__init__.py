@@ -1,4 +1,4 @@
-"""The lenient layer, `hloom.numpy`: NumPy's functions on hloom's arrays.  Re-exports, by chapter."""
+"""The lenient layer, `hloom.numpy`: NumPy's functions on our arrays.  Re-exports, by chapter."""
 
 from numpy import (  # constants, and the class of dtypes
     base_repr,
@@ -42,7 +42,7 @@ from hloom.numpy.arithmetic import (
     subtract,
     true_divide,
 )
-from hloom.numpy.attributes import astype, from_dlpack
+from hloom.numpy.attributes import astype
 from hloom.numpy.bitwise import (
     bitwise_and,
     bitwise_count,
@@ -123,6 +123,7 @@ from hloom.numpy.dtype_functions import (
     shape,
     size,
 )
+from hloom.numpy.exchange import from_dlpack
 from hloom.numpy.exponential import (
     exp,
     exp2,

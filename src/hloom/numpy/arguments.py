@@ -1,4 +1,4 @@
-"""Arguments that are no arrays: dtypes, shapes, counts; what is wrong with them, in NumPy's words."""
+"""Arguments that are no arrays: dtypes, shapes, counts; what is wrong, in NumPy's words."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
-from hloom.core.executable import ENGINES
 from hloom.core.trace import Tracer
 
 _LIMIT = 2**63 - 1
+
+
+# What `dtype_argument` has answered without a warning, with 64-bit types off and on.
+_answered: tuple[dict[Any, np.dtype[Any]], dict[Any, np.dtype[Any]]] = ({}, {})
 
 
 def dtype_argument(name: str, dtype: Any) -> np.dtype[Any]:
@@ -26,10 +29,17 @@ def dtype_argument(name: str, dtype: Any) -> np.dtype[Any]:
     A 64-bit dtype asked for by name while those are off is narrowed, with a TruncationWarning;
     Python's `int`, `float` and `complex` mean the default dtypes, and say nothing.
     """
+    x64 = current.get().config.enable_x64
+    try:
+        return _answered[x64][dtype]
+    except (KeyError, TypeError):  # TypeError: not hashable, an array
+        pass
     wanted = dtypes.as_dtype(dtype)
-    given = dtypes.canonicalize(wanted, current.get().config.enable_x64)
+    given = dtypes.canonicalize(wanted, x64)
     if given is not wanted and not (dtype is int or dtype is float or dtype is complex):
         warn(errors.TruncationWarning.dtype(wanted, given, name, at=source.here()))
+    elif isinstance(dtype, (str, type, np.dtype)) and len(_answered[x64]) < 1000:
+        _answered[x64][dtype] = given
     return given
 
 
@@ -59,7 +69,9 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
 def sizes_argument(name: str, shape: Any) -> tuple[int, ...]:
     """The integers of a shape, whatever they are; raises TypeError for what is no integer."""
     try:
-        return tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else _sizes(shape)
+        return (
+            tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else _sizes(shape)
+        )
     except errors.TracerIntegerConversionError:
         raise _traced_shape(shape) from None
     except TypeError:
@@ -99,17 +111,6 @@ def count_argument(name: str, parameter: str, value: Any) -> int:
         ) from None
 
 
-def check_device(name: str, device: Any) -> None:
-    """Raise ValueError unless `device` is None or where arrays are anyway."""
-    if device is None or device == "cpu":
-        return
-    there = ENGINES["xla"].devices()
-    if getattr(device, "device", device) not in there and getattr(
-        device, "device_set", None
-    ) != set(there):
-        raise ValueError(f"{name}: no device {device!r:.60}; there is {', '.join(map(str, there))}")
-
-
 def check_order(name: str, order: Any) -> None:
     """Raise ValueError for an unknown memory order; the known ones all mean row-major here."""
     if order not in (None, "K", "A", "C", "F"):
@@ -120,7 +121,7 @@ def refuse_out(name: str, out: Any) -> None:
     """Raise TypeError for an `out=` array: arrays are immutable."""
     if out is not None:
         raise TypeError(
-            f"{name}: arrays are immutable, so out= can't be written to; use the result: x = {name}(...)"
+            f"{name}: arrays are immutable, so out= can't be written to; use x = {name}(...)"
         )
 
 

@@ -1,21 +1,20 @@
-"""What an array can be asked beside arithmetic: its parts and bits, where it lives, other libraries.
+"""What an array can be asked beside arithmetic: dtype and bits, parts, axes, elements.
 
-Each function here becomes a method or property of `Array`, attached in `operators`.
+Each function becomes a method or property of `Array`, attached in `operators`.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from hloom import dtypes, errors
 from hloom.config import current
-from hloom.control.devices import PLATFORM, SingleDeviceSharding, check_device, devices
+from hloom.control.devices import check_device
 from hloom.core import source
-from hloom.core.array import _slot, Array, HostArray
+from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
 from hloom.core.tables import Tables
 from hloom.core.trace import Tracer
@@ -23,13 +22,15 @@ from hloom.numpy import eager, indexing
 from hloom.numpy.arguments import check_order, dtype_argument
 from hloom.numpy.creation import array
 from hloom.numpy.promotion import array_like
+from hloom.ops.complex import complex as lax_complex
 from hloom.ops.complex import imag as lax_imag
 from hloom.ops.complex import real as lax_real
 from hloom.ops.convert import bitcast_convert_type_p, convert_element_type
 from hloom.ops.linear import transpose
 from hloom.ops.shape import full_like, reshape, rev
-from hloom.ops.slicing import index_in_dim
+from hloom.ops.slicing import index_in_dim, stack
 
+UINT8 = np.dtype("uint8")
 _new = object.__new__
 get = current.get
 
@@ -56,9 +57,15 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def method_astype(
-    self: Array, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = False, *,
+    self: Array,
+    dtype: Any,
+    order: str = "K",
+    casting: str = "unsafe",
+    subok: bool = True,
+    copy: bool = False,
+    *,
     device: Any = None,
-) -> Array:  # fmt: skip
+) -> Array:
     """The array converted to `dtype`; see `hloom.numpy.astype`.
 
     Raises TypeError when NumPy's rule `casting` does not allow the conversion.
@@ -76,36 +83,43 @@ def method_astype(
         except (KeyError, RuntimeError, TypeError):
             pass
     check_device("astype", device)
-    wanted = dtypes.default_float(get().config.enable_x64) if dtype is None else dtype_argument("astype", dtype)
+    wanted = (
+        dtypes.default_float(get().config.enable_x64)
+        if dtype is None
+        else dtype_argument("astype", dtype)
+    )
     if casting != "unsafe" and not dtypes.can_cast(self.aval.dtype, wanted, casting):
         raise TypeError(
-            f"astype: Cannot cast array data from {self.aval.dtype!r} to {wanted!r} according to the rule {casting!r}"
+            f"astype: Cannot cast array data from {self.aval.dtype!r} to {wanted!r} according to "
+            f"the rule {casting!r}"
         )
     if self.aval.dtype == wanted and not self.aval.weak_type:
         return array(self) if copy else self
-    if get().key is None or dtypes.kind(self.aval.dtype) == "complex":  # complex to real warns each time
+    if (
+        get().key is None or dtypes.kind(self.aval.dtype) == "complex"
+    ):  # complex to real warns each time
         return convert_element_type(self, wanted)  # type: ignore[no-any-return]
     # A dtype that is narrowed warns each time: it must not be found in the table.
-    spelling = dtype if dtype is None or dtypes.as_dtype(dtype) == wanted or dtype in (int, float) else wanted
+    silent = dtype is None or dtype is int or dtype is float or dtypes.as_dtype(dtype) == wanted
 
     def body(x: Any) -> Any:
         return convert_element_type(x, wanted)
 
-    return eager.run(body, _casts, "astype", (self,), (spelling,))  # type: ignore[no-any-return]
+    return eager.run(body, _casts, "astype", (self,), (dtype if silent else wanted,))  # type: ignore[no-any-return]
 
 
 @eager.function(static=("dtype",))
 def _view(x: Any, *, dtype: Any) -> Any:
-    aval, old, new = x.aval, dtypes.bits(x.aval.dtype), dtypes.bits(dtype)
-    if aval.dtype == dtype:
-        return x
+    aval, old, new = x.aval, x.aval.dtype.itemsize, dtype.itemsize
     if old == new or not aval.ndim:
         return bitcast_convert_type_p(x, new_dtype=dtype)
     last = aval.shape[-1]
     if new > old:
         x = reshape(x, (*aval.shape[:-1], last * old // new, new // old))
         return bitcast_convert_type_p(x, new_dtype=dtype)
-    return reshape(bitcast_convert_type_p(x, new_dtype=dtype), (*aval.shape[:-1], last * old // new))
+    return reshape(
+        bitcast_convert_type_p(x, new_dtype=dtype), (*aval.shape[:-1], last * old // new)
+    )
 
 
 def view(self: Array, dtype: Any = None, type: Any = None) -> Array:
@@ -117,43 +131,58 @@ def view(self: Array, dtype: Any = None, type: Any = None) -> Array:
     Array([1065353216, 3221225472], dtype=uint32)
     """
     if type is not None:
-        raise NotImplementedError("view: there are no subclasses of arrays, so type= has no meaning")
+        raise NotImplementedError(
+            "view: there are no subclasses of arrays, so type= has no meaning"
+        )
     if dtype is None:
         return self
     wanted = dtype_argument("view", dtype)
-    old, new = dtypes.bits(self.aval.dtype), dtypes.bits(wanted)
+    if self.aval.dtype == wanted:
+        return self
+    _check_view(self.aval, wanted)
     kinds = {dtypes.kind(self.aval.dtype), dtypes.kind(wanted)}
-    if self.aval.dtype != wanted and kinds & {"bool", "complex"}:
-        return _view_of_parts(self, wanted)
-    if old != new and not self.aval.ndim:
-        raise ValueError(f"view: Changing the dtype of a 0d array is only supported if the itemsize is unchanged; got {self.aval}")
-    if new > old and self.aval.shape[-1] * old % new:
-        raise ValueError(
-            f"view: When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last "
-            f"axis of the array; got {self.aval} and {wanted.name}"
-        )
-    made: Array = _view(self, dtype=wanted)
+    made: Array = (_view_of_parts if kinds & {"bool", "complex"} else _view)(self, dtype=wanted)
     return made
 
 
-def _view_of_parts(self: Array, wanted: np.dtype[Any]) -> Array:
-    """bool is uint8 of 0 and 1; a complex number is two floats, the real part first."""
-    if dtypes.kind(wanted) == "bool" or dtypes.kind(self.aval.dtype) == "bool":
-        if {self.aval.dtype.itemsize, wanted.itemsize} != {1}:
-            raise ValueError(f"view: bool can be read as other dtypes of one byte only; got {self.aval} and {wanted.name}")
-        made: Array = _view_of_bool(self, dtype=wanted)
-        return made
-    raise NotImplementedError(
-        f"view: {self.aval} as {wanted.name}: complex numbers have parts, not bits; take x.real and x.imag, or "
-        "lax.complex(re, im)"
-    )
-
-
 @eager.function(static=("dtype",))
-def _view_of_bool(x: Any, *, dtype: Any) -> Any:
+def _view_of_parts(x: Any, *, dtype: Any) -> Any:
+    """bool is uint8 of 0 and 1; a complex number is two floats, the real part first."""
+    if dtypes.kind(x.aval.dtype) == "complex":
+        parts = stack([lax_real(x), lax_imag(x)], x.aval.ndim)
+        return reshape(parts, (*x.aval.shape[:-1], 2 * x.aval.shape[-1]))
+    if dtypes.kind(dtype) == "complex":
+        pairs = reshape(x, (*x.aval.shape[:-1], x.aval.shape[-1] // 2, 2))
+        last = pairs.aval.ndim - 1
+        return lax_complex(*[index_in_dim(pairs, i, last, keepdims=False) for i in (0, 1)])
     if dtypes.kind(dtype) == "bool":
-        return convert_element_type(bitcast_convert_type_p(x, new_dtype=np.dtype("uint8")), dtype)
-    return bitcast_convert_type_p(convert_element_type(x, np.dtype("uint8")), new_dtype=dtype)
+        return convert_element_type(bitcast_convert_type_p(x, new_dtype=UINT8), dtype)
+    return bitcast_convert_type_p(convert_element_type(x, UINT8), new_dtype=dtype)
+
+
+def _check_view(aval: ShapedArray, wanted: np.dtype[Any]) -> None:
+    """Raise ValueError or TypeError where the bits can't be read as `wanted`."""
+    old, new = aval.dtype.itemsize, wanted.itemsize
+    kinds = [dtypes.kind(aval.dtype), dtypes.kind(wanted)]
+    if "complex" in kinds:
+        part = {8: "float32", 16: "float64"}[aval.dtype.itemsize if kinds[0] == "complex" else new]
+        if (wanted if kinds[0] == "complex" else aval.dtype).name != part:
+            raise TypeError(
+                f"view: {aval} can't be read as {wanted.name}: complex numbers are read as, and "
+                "made of, floats of half their width"
+            )
+    elif "bool" in kinds and (old, new) != (1, 1):
+        raise TypeError(f"view: {aval} can't be read as {wanted.name}; only one byte is a bool")
+    if old != new and not aval.ndim:
+        raise ValueError(
+            "view: Changing the dtype of a 0d array is only supported if the itemsize is "
+            f"unchanged; got {aval} and {wanted.name}"
+        )
+    if new > old and aval.shape[-1] * old % new:
+        raise ValueError(
+            "view: When changing to a larger dtype, its size must be a divisor of the total size "
+            f"in bytes of the last axis of the array; got {aval} and {wanted.name}"
+        )
 
 
 @eager.unary
@@ -344,171 +373,9 @@ def contains(self: Array, value: Any) -> bool:
 def unhashable(self: Array) -> NoReturn:
     """Arrays have no hash."""
     raise TypeError(
-        f"unhashable type: 'hloom.Array' ({self.aval}): == compares element by element, so an array can't be a key. "
-        "For a value use x.item() or tuple(x.tolist()); for the object id(x)."
+        f"unhashable type: 'hloom.Array' ({self.aval}): == compares element by element, so an "
+        "array can't be a key. For a value use x.item() or tuple(x.tolist()); for the object id(x)."
     )
-
-
-# ---- files --------------------------------------------------------------------------------------
-def tofile(self: Array, fid: Any, sep: str = "", format: str = "%s") -> None:
-    """Write the elements to a file, as NumPy does."""
-    np.asarray(self).tofile(fid, sep, format)
-
-
-def dumps(self: Array) -> bytes:
-    """The array pickled, as NumPy pickles it."""
-    return np.array(self).dumps()
-
-
-def dump(self: Array, file: Any) -> None:
-    """Pickle the array to a file, as NumPy does."""
-    np.array(self).dump(file)
-
-
-# ---- where it lives -----------------------------------------------------------------------------
-class Shard(NamedTuple):
-    """The part of an array that one device holds: all of it."""
-
-    device: Any
-    index: tuple[slice, ...]
-    replica_id: int
-    data: Any
-
-
-def device(self: Array) -> Any:
-    """The device the array lives on.
-
-    >>> jnp.ones(2).device
-    CpuDevice(id=0)
-    """
-    return devices()[0]
-
-
-def device_set(self: Array) -> set[Any]:
-    """The devices the array lives on.
-
-    >>> jnp.ones(2).devices()
-    {CpuDevice(id=0)}
-    """
-    return set(devices())
-
-
-def sharding(self: Array) -> SingleDeviceSharding:
-    """How the array is spread over devices: all of it on one."""
-    return SingleDeviceSharding(devices()[0])
-
-
-def to_device(self: Array, device: Any, /, *, stream: Any = None) -> Array:
-    """The array on that device: itself.
-
-    Raises ValueError for another device.
-
-    >>> x = jnp.ones(2)
-    >>> x.to_device(x.device) is x
-    True
-    """
-    check_device("to_device", device)
-    return self
-
-
-def platform(self: Array) -> str:
-    """The name of the platform the array lives on."""
-    return PLATFORM
-
-
-def addressable_shards(self: Array) -> list[Shard]:
-    """The parts of the array on this process's devices: one."""
-    return [Shard(devices()[0], (slice(None),) * self.aval.ndim, 0, self)]
-
-
-def addressable_data(self: Array, index: int) -> Array:
-    """The array on device number `index`.
-
-    Raises IndexError for another number than 0.
-    """
-    return (self,)[index]
-
-
-def yes(self: Array) -> bool:
-    """True: the array is whole, and in this process."""
-    return True
-
-
-def committed(self: Array) -> bool:
-    """Whether the array was put on a device by name: there is one, so no."""
-    return False
-
-
-def copy_to_host_async(self: Array) -> None:
-    """Start copying to the host: on a CPU there is nothing to copy."""
-
-
-def on_device_size_in_bytes(self: Array) -> int:
-    """Bytes of the array's buffer."""
-    return int(self._buf.on_device_size_in_bytes())
-
-
-def unsafe_buffer_pointer(self: Array) -> int:
-    """The address of the array's buffer, good while the array lives."""
-    return int(self._buf.unsafe_buffer_pointer())
-
-
-# ---- other libraries ----------------------------------------------------------------------------
-CPU = (1, 0)  # kDLCPU
-
-
-def dlpack_device(self: Array) -> tuple[int, int]:
-    """The DLPack name of the device: (1, 0), the CPU."""
-    return CPU
-
-
-def dlpack(
-    self: Array, *, stream: Any = None, max_version: tuple[int, int] | None = None, dl_device: Any = None,
-    copy: bool | None = None,
-) -> Any:  # fmt: skip
-    """A DLPack capsule, for `torch.from_dlpack(x)` and the like.
-
-    It shares memory, read-only, with libraries that know read-only (DLPack 1.0); others get a copy.
-
-    Raises BufferError for another device, and for a copy that is needed but not allowed.
-    """
-    if stream not in (None, -1):
-        raise BufferError(f"DLPack: a CPU has no streams; got stream={stream!r}")
-    if dl_device is not None and tuple(dl_device) != CPU:
-        raise BufferError(f"DLPack: the array is on device {CPU}; got dl_device={dl_device!r}. Move it there yourself.")
-    value = np.asarray(self)
-    if value.dtype.isbuiltin != 1:
-        raise BufferError(f"DLPack: NumPy has no capsule for {self.aval}; send its bits, x.view('uint{8 * value.itemsize}')")
-    knows_read_only = max_version is not None and max_version[0] >= 1
-    if copy or not knows_read_only:
-        if copy is False:
-            raise BufferError("DLPack: without max_version=(1, 0) arrays are sent as copies; leave copy=False out")
-        value = value.copy()
-    return value.__dlpack__(max_version=max_version) if max_version else value.__dlpack__()
-
-
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """An array with the values of another library's, by way of DLPack; always a copy.
-
-    Raises TypeError for what has no `__dlpack__`, ValueError for another device.
-
-    >>> jnp.from_dlpack(np.arange(3))
-    Array([0, 1, 2], dtype=int32)
-    """
-    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
-        raise TypeError(
-            f"from_dlpack takes an object with __dlpack__ and __dlpack_device__; got {type(x).__name__}. "
-            "For other values use jnp.asarray(x)."
-        )
-    check_device("from_dlpack", device)
-    if isinstance(x, Array):
-        return array(x) if copy else x
-    if copy is False:
-        raise ValueError("from_dlpack: values of other libraries are copied; leave copy=False out")
-    return array(np.from_dlpack(x))
-
-
-NAMESPACES = (None, "2021.12", "2022.12", "2023.12", "2024.12")
 
 
 # ---- what NumPy does in place -------------------------------------------------------------------

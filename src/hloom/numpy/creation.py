@@ -7,20 +7,22 @@ compiles nothing; only arrays of one value that are large are made on the device
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from hloom import dtypes
 from hloom.config import current
+from hloom.control.devices import check_device
 from hloom.core import executable
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, narrow, weak_aval
 from hloom.core.trace import Tracer
 from hloom.numpy import promotion
-from hloom.numpy.arguments import check_device, check_order, dtype_argument, shape_argument
-from hloom.numpy.sequences import NUMBERS, from_sequence, plain_value, put
+from hloom.numpy.arguments import check_order, dtype_argument, shape_argument
+from hloom.numpy.sequences import NUMBERS, from_sequence, plain_value, put, unfit
 from hloom.ops.convert import convert_element_type_p, numpy_convert
 from hloom.ops.linear import constant, spread_scalar
 from hloom.ops.shape import copy as copy_on_device
@@ -32,6 +34,8 @@ get = current.get
 
 # Bytes up to which an array of static values is made on the host: a program has to be compiled.
 ON_HOST = 1 << 18
+
+_FLOAT32_MAX = 3.4028235677973366e38  # from here on a float rounds to infinity
 
 
 # ---- from values ------------------------------------------------------------------------------
@@ -106,9 +110,7 @@ def _convert(name: str, x: Any, dtype: Any, device: Any, copy: bool | None) -> A
     if isinstance(x, Array):
         return _from_array(name, x, dtype, copy)
     if x.__class__ in NUMBERS:
-        if dtype is not None:
-            return put(plain_value(name, x, dtype))
-        return _python_scalar(name, x)
+        return number(name, x, dtype)
     if isinstance(x, (list, tuple)):
         return from_sequence(name, x, dtype)
     return _from_other(name, x, dtype, copy)
@@ -141,15 +143,20 @@ def _from_array(name: str, x: Array, dtype: np.dtype[Any] | None, copy: bool | N
     return copied
 
 
-def _python_scalar(name: str, x: Any) -> Array:
-    aval = weak_aval(x.__class__, get().config.enable_x64)
+def number(name: str, x: bool | int | float | complex, dtype: np.dtype[Any] | None) -> HostArray:
+    """A Python number as a 0-d array, weakly typed without `dtype`; sent when it is first used."""
+    if dtype is None:
+        aval = weak_aval(x.__class__, get().config.enable_x64)
+    else:
+        aval = ShapedArray((), dtype)
+        if dtype.isbuiltin != 1:
+            return host_array(plain_value(name, x, dtype), aval)
+    if x.__class__ is float and abs(x) > _FLOAT32_MAX and x == x and abs(x) != inf:
+        return host_array(plain_value(name, x, None), aval)  # which warns
     try:
         return host_array(x, aval)
-    except OverflowError:
-        raise OverflowError(
-            f"{name}: Python integer {x} out of bounds for {aval.dtype.name}; turn 64-bit types on with "
-            "`with hloom.enable_x64():`, or use a float"
-        ) from None
+    except (OverflowError, ValueError, TypeError) as error:
+        raise unfit(name, x, aval.dtype, error) from None
 
 
 def _from_other(name: str, x: Any, dtype: np.dtype[Any] | None, copy: bool | None) -> Array:
@@ -164,7 +171,11 @@ def _from_other(name: str, x: Any, dtype: np.dtype[Any] | None, copy: bool | Non
         return _from_ndarray(name, np.asarray(x), dtype)
     if isinstance(x, (bytearray, memoryview, range)) or _is_buffer(x):
         return _from_ndarray(name, np.asarray(x), dtype)
-    if hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict)):
+    if (
+        hasattr(x, "__len__")
+        and hasattr(x, "__getitem__")
+        and not isinstance(x, (str, bytes, dict))
+    ):
         return from_sequence(name, list(x), dtype)
     return put(plain_value(name, x, dtype))
 
@@ -180,10 +191,14 @@ def _is_buffer(x: Any) -> bool:
 
 
 def _needs_copy(name: str, x: Any) -> ValueError:
-    return ValueError(f"{name}: a {type(x).__name__} can't become an array without a copy; leave copy=False out")
+    return ValueError(
+        f"{name}: a {type(x).__name__} can't become an array without a copy; leave copy=False out"
+    )
 
 
-def asanyarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None) -> Array:
+def asanyarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None
+) -> Array:
     """The same as `asarray`: there are no subclasses of arrays.
 
     >>> jnp.asanyarray([1, 2])
@@ -223,7 +238,10 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Ar
     Array([1., 2.], dtype=float32)
     """
     made = asarray(a, dtype, order)
-    if dtypes.kind(made.aval.dtype) in ("float", "complex") and not np.isfinite(np.asarray(made)).all():
+    if (
+        dtypes.kind(made.aval.dtype) in ("float", "complex")
+        and not np.isfinite(np.asarray(made)).all()
+    ):
         raise ValueError("array must not contain infs or NaNs: replace them, jnp.nan_to_num(x)")
     return made
 
@@ -307,7 +325,9 @@ def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Arr
     return _filled(name, ShapedArray(shape, dtype), value)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None
+) -> Array:
     """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.
 
     Without `dtype` it is that of the value; a Python number gives a weakly typed array.
@@ -345,13 +365,19 @@ def _check_broadcast(name: str, given: tuple[int, ...], shape: tuple[int, ...]) 
     fits = len(given) <= len(shape) and all(a in (1, b) for a, b in zip(given[::-1], shape[::-1]))
     if not fits:
         raise ValueError(
-            f"{name}: could not broadcast input array from shape {given} into shape {shape}. Axes are matched from "
-            "the last one, and must be equal or 1."
+            f"{name}: could not broadcast input array from shape {given} into shape {shape}. Axes "
+            "are matched from the last one, and must be equal or 1."
         )
 
 
 def zeros_like(
-    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> Array:
     """Zeros of the shape and dtype of `a`, unless they are given.
 
@@ -362,7 +388,13 @@ def zeros_like(
 
 
 def ones_like(
-    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> Array:
     """Ones of the shape and dtype of `a`, unless they are given.
 
@@ -373,7 +405,13 @@ def ones_like(
 
 
 def empty_like(
-    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+    prototype: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> Array:
     """Zeros of the shape and dtype of `prototype`, unless they are given.
 
@@ -429,8 +467,8 @@ def full_like(
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
     """The elements that lie in a buffer (bytes, memoryview, ..), as a 1-d array.
 
-    Raises ValueError when the buffer's size does not fit the dtype.  Differs from NumPy: a copy, and
-    64-bit elements are narrowed while 64-bit types are off.
+    Raises ValueError when the buffer's size does not fit the dtype.  Differs from NumPy: a copy,
+    and 64-bit elements are narrowed while 64-bit types are off.
 
     >>> jnp.frombuffer(b"\\x01\\x00\\x02\\x00", dtype="int16")
     Array([1, 2], dtype=int16)
@@ -449,6 +487,8 @@ def fromiter(iter: Iterable[Any], dtype: Any, count: int = -1) -> Array:
     values = list(iter)
     if count >= 0:
         if len(values) < count:
-            raise ValueError(f"iterator too short: expected {count} but iterator had only {len(values)} items")
+            raise ValueError(
+                f"iterator too short: expected {count} but iterator had only {len(values)} items"
+            )
         values = values[:count]
     return array(values, dtype)

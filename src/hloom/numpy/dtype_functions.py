@@ -1,7 +1,7 @@
 """What dtypes are and become: promotion, limits, questions; and the questions about shapes.
 
-Unlike those of `hloom.dtypes`, the functions here follow the options in force: with 64-bit types off
-their answers are 32-bit.
+Unlike those of `hloom.dtypes`, the functions here follow the options in force: with 64-bit types
+off their answers are 32-bit.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 def explain_promotion(a: Any, b: Any) -> str:
-    """How two operands find their common dtype: their ways through the lattice, why, and NumPy's answer.
+    """How two operands find their common dtype: their ways through the lattice, and why.
 
     `a` and `b` are arrays, numbers or dtypes.
 
@@ -80,7 +80,9 @@ def common_type(*arrays: Any) -> np.dtype[Any]:
     config = current.get().config
     found = [_dtype_of(x) for x in arrays]
     if any(dtypes.kind(each) == "bool" for each in found):
-        raise TypeError("common_type: can't get common type for non-numeric array; convert it: x.astype(float)")
+        raise TypeError(
+            "common_type: can't get common type for non-numeric array; convert it: x.astype(float)"
+        )
     inexact = [dtypes.to_inexact(each, config.enable_x64) for each in found]
     return dtypes.result_type(*inexact, x64=config.enable_x64) if inexact else np.dtype("float16")
 
@@ -184,7 +186,13 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
     (6, 3)
     """
     sizes = shape(a)
-    axes = range(len(sizes)) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else axis
+    axes = (
+        range(len(sizes))
+        if axis is None
+        else [axis]
+        if isinstance(axis, (int, np.integer))
+        else axis
+    )
     total = 1
     for each in axes:
         if not -len(sizes) <= index(each) < len(sizes):

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.numpy import eager
@@ -35,11 +33,15 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
            [0, 1]], dtype=int32)
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: valid values for `indexing` are 'xy' and 'ij'; got {indexing!r:.60}")
+        raise ValueError(
+            f"meshgrid: valid values for `indexing` are 'xy' and 'ij'; got {indexing!r:.60}"
+        )
     vectors = [array_like("meshgrid", x, i) for i, x in enumerate(xi)]
     for i, x in enumerate(vectors):
         if x.aval.ndim > 1:
-            raise ValueError(f"meshgrid takes vectors; argument {i} is {x.aval}. Flatten it: x.ravel().")
+            raise ValueError(
+                f"meshgrid takes vectors; argument {i} is {x.aval}. Flatten it: x.ravel()."
+            )
     sizes = [x.aval.size for x in vectors]
     axes = list(range(len(sizes)))
     if indexing == "xy" and len(sizes) > 1:
@@ -76,7 +78,9 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     shape = shape_argument("indices", dimensions)
     found = dtype_argument("indices", dtype)
     if sparse:
-        ones = [tuple(n if i == axis else 1 for i, n in enumerate(shape)) for axis in range(len(shape))]
+        ones = [
+            tuple(n if i == axis else 1 for i, n in enumerate(shape)) for axis in range(len(shape))
+        ]
         return tuple(_position(each, axis, found) for axis, each in enumerate(ones))
     aval = ShapedArray((len(shape), *shape), found)
 
@@ -100,7 +104,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any
 
 # ---- index objects ------------------------------------------------------------------------------
 def _range(item: slice) -> Array:
-    """The numbers that a slice stands for: `a:b:c` is arange, `a:b:nj` is linspace with n numbers."""
+    """What a slice stands for: `a:b:c` is arange, `a:b:nj` is linspace with n numbers."""
     start = 0 if item.start is None else item.start
     if isinstance(item.step, complex):
         made: Array = linspace(start, item.stop, int(abs(item.step)))
@@ -147,17 +151,23 @@ class Joiner:
         parts = [self._part(each, ndmin, trans1d) for each in items]
         if not parts:
             raise ValueError(f"{self._name} needs at least one array")
-        joined: Array = concatenate(promote_dtypes(self._name, *parts), axis if axis >= 0 else axis + parts[0].aval.ndim)
+        joined: Array = concatenate(
+            promote_dtypes(self._name, *parts), axis if axis >= 0 else axis + parts[0].aval.ndim
+        )
         return joined
 
     def _directive(self, text: str) -> tuple[int, int, int]:
         axis, ndmin, trans1d = self._defaults
         if text in ("r", "c"):
-            raise NotImplementedError(f"{self._name}[{text!r}, ..] makes a matrix, which NumPy has given up: use jnp.{text}_")
+            raise NotImplementedError(
+                f"{self._name}[{text!r}, ..] makes a matrix, which NumPy gave up: use jnp.{text}_"
+            )
         try:
             given = [int(each) for each in text.split(",")]
         except ValueError:
-            raise ValueError(f"{self._name}: unknown directive {text!r}; it is 'axis', 'axis,ndmin' or 'axis,ndmin,trans1d'") from None
+            raise ValueError(
+                f"{self._name}: unknown directive {text!r}; it is 'axis,ndmin,trans1d' or a part"
+            ) from None
         values = [*given, *(axis, ndmin, trans1d)[len(given) :]]
         return values[0], values[1], values[2]
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.config import current
+from hloom.control.devices import check_device
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.numpy import eager
-from hloom.numpy.arguments import check_device, count_argument, dtype_argument
+from hloom.numpy.arguments import count_argument, dtype_argument
 from hloom.numpy.creation import static
 from hloom.numpy.promotion import array_like
 from hloom.numpy.ranges import iota
@@ -40,7 +41,11 @@ def _sizes(name: str, rows: Any, columns: Any, k: Any) -> tuple[tuple[int, int],
 
 
 def _dtype(name: str, dtype: Any) -> np.dtype[Any]:
-    return dtypes.default_float(current.get().config.enable_x64) if dtype is None else dtype_argument(name, dtype)
+    return (
+        dtypes.default_float(current.get().config.enable_x64)
+        if dtype is None
+        else dtype_argument(name, dtype)
+    )
 
 
 def _distance(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
@@ -49,7 +54,15 @@ def _distance(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
     return (add(row, constant(k, INT32)) if k else row), column
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+) -> Array:
     """An N by M matrix with ones on its k-th diagonal and zeros elsewhere; M is N by default.
 
     Raises TypeError for sizes that are no integers, ValueError for negative ones.
@@ -102,7 +115,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
 def _matrix(name: str, x: Any, k: Any) -> tuple[Array, int]:
     x = array_like(name, x)
     if x.aval.ndim < 2:
-        raise ValueError(f"{name} takes an array of at least 2 axes; got {x.aval}. For a vector use jnp.diag(x).")
+        raise ValueError(
+            f"{name} takes an array of at least 2 axes; got {x.aval}. For a vector use jnp.diag(x)."
+        )
     return x, max(min(k, x.aval.shape[-1]), -x.aval.shape[-2] - 1)
 
 
@@ -139,11 +154,15 @@ def triu(m: Any, k: int = 0) -> Any:
 
 
 def _spread(mask: Any, shape: tuple[int, ...]) -> Any:
-    return mask if len(shape) == 2 else broadcast_in_dim(mask, shape, (len(shape) - 2, len(shape) - 1))
+    return (
+        mask if len(shape) == 2 else broadcast_in_dim(mask, shape, (len(shape) - 2, len(shape) - 1))
+    )
 
 
 def _zero(x: Any) -> Any:
-    return constant(False if dtypes.kind(x.aval.dtype) == "bool" else 0, x.aval.dtype, x.aval.weak_type)
+    return constant(
+        False if dtypes.kind(x.aval.dtype) == "bool" else 0, x.aval.dtype, x.aval.weak_type
+    )
 
 
 @eager.function(static=("k",))
@@ -164,7 +183,9 @@ def diag(v: Any, k: int = 0) -> Any:
         return with_diagonal(v, k)
     if v.aval.ndim == 2:
         return diagonal_of(v, k)
-    raise ValueError(f"diag: Input must be 1- or 2-d; got {v.aval}. For other axes use jnp.diagonal(x, k, axis1, axis2).")
+    raise ValueError(
+        f"diag: Input must be 1- or 2-d; got {v.aval}. For more use jnp.diagonal(x, k)."
+    )
 
 
 @eager.function(static=("k",))
@@ -226,7 +247,11 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
         raise ValueError(f"vander: N must be nonnegative; got {count}")
     one = constant(1, x.aval.dtype, x.aval.weak_type)
     if count == 0:
-        return reshape(lax_slice(x, (0,), (0,)), (size, 0)) if size == 0 else spread_scalar(one, (size, 0))
+        return (
+            reshape(lax_slice(x, (0,), (0,)), (size, 0))
+            if size == 0
+            else spread_scalar(one, (size, 0))
+        )
     powers = [spread_scalar(one, (size,))]
     while len(powers) < count:  # one product after the other: NumPy's values
         powers.append(mul(powers[-1], x) if len(powers) > 1 else x)

@@ -11,29 +11,25 @@ from collections.abc import Callable
 from typing import Any
 
 from hloom.core.array import Array
-from hloom.numpy import arithmetic, attributes, eager, indexing, powers, rounding
+from hloom.numpy import (
+    arithmetic,
+    attributes,
+    bitwise,
+    comparison,
+    complex_parts,
+    cumulative,
+    eager,
+    exchange,
+    indexing,
+    powers,
+    reductions,
+    rounding,
+    selection,
+)
 from hloom.numpy.updates import At
-from hloom.ops import binary as ops_binary
-from hloom.ops import compare as ops_compare
-from hloom.numpy import promotion
 
 Function = Callable[..., Any]
 
-# ---- temporary: stand-ins for chapters that are being written ---------------------------------
-def _stand_in(name: str, op: Any) -> Any:
-    def fun(x: Any, y: Any) -> Any:
-        return op(*promotion.promote(name, x, y))
-
-    fun.__name__ = name
-    return eager.binary(fun)
-
-
-_equal = _stand_in("equal", ops_compare.eq)
-_not_equal = _stand_in("not_equal", ops_compare.ne)
-_less = _stand_in("less", ops_compare.lt)
-_less_equal = _stand_in("less_equal", ops_compare.le)
-_greater = _stand_in("greater", ops_compare.gt)
-_greater_equal = _stand_in("greater_equal", ops_compare.ge)
 
 # ---- operators ----------------------------------------------------------------------------------
 # Operator: the function, which is decorated by `eager.binary`.
@@ -44,14 +40,19 @@ BINARY: dict[str, Function] = {
     "truediv": arithmetic.divide,
     "floordiv": arithmetic.floor_divide,
     "mod": arithmetic.remainder,
+    "and": bitwise.bitwise_and,
+    "or": bitwise.bitwise_or,
+    "xor": bitwise.bitwise_xor,
+    "lshift": bitwise.left_shift,
+    "rshift": bitwise.right_shift,
 }
 COMPARISONS: dict[str, tuple[str, Function]] = {
-    "eq": ("==", _equal),
-    "ne": ("!=", _not_equal),
-    "lt": ("<", _less),
-    "le": ("<=", _less_equal),
-    "gt": (">", _greater),
-    "ge": (">=", _greater_equal),
+    "eq": ("==", comparison.equal),
+    "ne": ("!=", comparison.not_equal),
+    "lt": ("<", comparison.less),
+    "le": ("<=", comparison.less_equal),
+    "gt": (">", comparison.greater),
+    "ge": (">=", comparison.greater_equal),
 }
 
 
@@ -72,7 +73,7 @@ def _round(self: Any, ndigits: int | None = None) -> Any:
 
 
 def _no_list(symbol: str) -> Function:
-    """The answer of a comparison to what is no operand: Python would take NotImplemented for False."""
+    """A comparison's answer to what is no operand: Python would take NotImplemented for False."""
 
     def stranger(self: Any, other: Any) -> Any:
         if isinstance(other, (list, tuple)):
@@ -90,16 +91,17 @@ SPECIAL: dict[str, Function] = {
     "__rpow__": powers.power_operators[1],
     "__divmod__": _divmod,
     "__rdivmod__": _divmod_reflected,
-    "__neg__": lambda self: arithmetic.negative(self),
-    "__pos__": lambda self: arithmetic.positive(self),
-    "__abs__": lambda self: arithmetic.absolute(self),
+    "__neg__": arithmetic.negative,
+    "__pos__": arithmetic.positive,
+    "__abs__": arithmetic.absolute,
+    "__invert__": bitwise.invert,
     "__round__": _round,
     "__iter__": attributes.iterate,
     "__contains__": attributes.contains,
     "__getitem__": indexing.getitem,
     "__hash__": attributes.unhashable,
-    "__dlpack__": attributes.dlpack,
-    "__dlpack_device__": attributes.dlpack_device,
+    "__dlpack__": exchange.dlpack,
+    "__dlpack_device__": exchange.dlpack_device,
 }
 
 PROPERTIES: dict[str, Function] = {
@@ -107,46 +109,63 @@ PROPERTIES: dict[str, Function] = {
     "mT": attributes.mT,
     "at": At,
     "base": attributes.base,
-    "committed": attributes.committed,
+    "committed": exchange.committed,
     "data": attributes.data,
-    "device": attributes.device,
+    "device": exchange.device,
     "flags": attributes.flags,
     "flat": attributes.flat,
     "imag": attributes.imag,
-    "is_fully_addressable": attributes.yes,
-    "is_fully_replicated": attributes.yes,
+    "is_fully_addressable": exchange.yes,
+    "is_fully_replicated": exchange.yes,
     "real": attributes.real,
-    "sharding": attributes.sharding,
-    "addressable_shards": attributes.addressable_shards,
-    "global_shards": attributes.addressable_shards,
+    "sharding": exchange.sharding,
+    "addressable_shards": exchange.addressable_shards,
+    "global_shards": exchange.addressable_shards,
     "strides": attributes.strides,
 }
 
 METHODS: dict[str, Function] = {
-    "addressable_data": attributes.addressable_data,
+    "all": reductions.all,
+    "any": reductions.any,
+    "argmax": reductions.argmax,
+    "argmin": reductions.argmin,
+    "cumprod": cumulative.cumprod,
+    "cumsum": cumulative.cumsum,
+    "max": reductions.max,
+    "min": reductions.min,
+    "prod": reductions.prod,
+    "ptp": reductions.ptp,
+    "sum": reductions.sum,
+    "addressable_data": exchange.addressable_data,
     "astype": attributes.method_astype,
     "byteswap": lambda self, inplace=False: attributes.byteswap(self),
+    "choose": selection.choose,
+    "clip": selection.clip,
     "clone": attributes.copy,
+    "conj": complex_parts.conjugate,
+    "conjugate": complex_parts.conjugate,
     "copy": attributes.copy,
-    "copy_to_host_async": attributes.copy_to_host_async,
-    "devices": attributes.device_set,
-    "dump": attributes.dump,
-    "dumps": attributes.dumps,
+    "copy_to_host_async": exchange.copy_to_host_async,
+    "devices": exchange.device_set,
+    "dump": exchange.dump,
+    "dumps": exchange.dumps,
     "flatten": attributes.flatten,
-    "on_device_size_in_bytes": attributes.on_device_size_in_bytes,
-    "platform": attributes.platform,
+    "on_device_size_in_bytes": exchange.on_device_size_in_bytes,
+    "platform": exchange.platform,
     "round": rounding.round,
-    "to_device": attributes.to_device,
-    "tofile": attributes.tofile,
-    "unsafe_buffer_pointer": attributes.unsafe_buffer_pointer,
+    "to_device": exchange.to_device,
+    "tofile": exchange.tofile,
+    "unsafe_buffer_pointer": exchange.unsafe_buffer_pointer,
     "view": attributes.view,
 }
 
 
 def namespace(api_version: str | None = None) -> Any:
     """The module whose functions take arrays, by the array API standard's protocol."""
-    if api_version not in attributes.NAMESPACES:
-        raise ValueError(f"__array_namespace__: no version {api_version!r} of the array API standard is known")
+    if api_version not in exchange.NAMESPACES:
+        raise ValueError(
+            f"__array_namespace__: no version {api_version!r} of the array API standard is known"
+        )
     return sys.modules["hloom.numpy"]
 
 

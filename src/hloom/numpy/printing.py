@@ -15,19 +15,29 @@ set_printoptions = np.set_printoptions
 
 
 def array_repr(
-    arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
 ) -> str:
     """What `repr(x)` says, with options for once.
 
     >>> jnp.array_repr(jnp.array([1 / 3]), precision=2)
     'Array([0.33], dtype=float32)'
     """
-    options = {"max_line_width": max_line_width, "precision": precision, "suppress_small": suppress_small}
+    options = {
+        "max_line_width": max_line_width,
+        "precision": precision,
+        "suppress_small": suppress_small,
+    }
     return text_of(array_like("array_repr", arr), **options)
 
 
 def array_str(
-    a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
 ) -> str:
     """What `str(x)` says, with options for once.
 

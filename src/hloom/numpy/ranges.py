@@ -12,13 +12,14 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.config import current
+from hloom.control.devices import check_device
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import scalar
 from hloom.core.trace import Tracer
 from hloom.errors import ConcretizationTypeError
 from hloom.numpy import eager, promotion
-from hloom.numpy.arguments import check_device, concrete_values, count_argument, dtype_argument
+from hloom.numpy.arguments import concrete_values, count_argument, dtype_argument
 from hloom.numpy.creation import static
 from hloom.numpy.sequences import put
 from hloom.ops.arithmetic import add, div, mul, sub
@@ -40,8 +41,10 @@ def iota(dtype: np.dtype[Any], shape: tuple[int, ...], axis: int) -> Array:
 
 
 # ---- arange -----------------------------------------------------------------------------------
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None) -> Array:
-    """Numbers from `start` up to `stop`, without it, in steps of `step`; from 0 up to a lone `start`.
+def arange(
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+) -> Array:
+    """Numbers from `start` up to `stop`, without it, in steps of `step`; 0 up to a lone `start`.
 
     Without `dtype` it is the one that the arguments promote to.  All of them decide the result's
     shape, so they can't be traced.
@@ -54,9 +57,17 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     """
     if device is not None:
         check_device("arange", device)
-    if stop is None and step is None and start.__class__ is int and dtype is None and 0 <= start < 2**31:
+    if (
+        stop is None
+        and step is None
+        and start.__class__ is int
+        and dtype is None
+        and 0 <= start < 2**31
+    ):
         return _integers(0, start, 1, dtypes.default_int(get().config.enable_x64))
-    first, last, by = (_bound(name, x) for name, x in (("start", start), ("stop", stop), ("step", step)))
+    first, last, by = (
+        _bound(name, x) for name, x in (("start", start), ("stop", stop), ("step", step))
+    )
     given = [x for x in (first, last, by) if x is not None]
     if first is None:
         raise TypeError("arange takes at least one number; got start=None")
@@ -81,7 +92,9 @@ def _bound(parameter: str, x: Any) -> Any:
         raise ConcretizationTypeError.parameter("arange", parameter, x.traced())
     value = np.asarray(x)
     if value.ndim:
-        raise ValueError(f"arange takes numbers; {parameter} is an array of shape {value.shape}. Take one element, x[0].")
+        raise ValueError(
+            f"arange takes numbers; {parameter} has shape {value.shape}. Take one element, x[0]."
+        )
     if not dtypes.is_supported(value.dtype) or dtypes.kind(value.dtype) == "complex":
         raise TypeError(f"arange takes real numbers; got {parameter}={x!r:.60}")
     if isinstance(x, (bool, int, float)):
@@ -109,8 +122,12 @@ def _integers(start: int, stop: int, step: int, dtype: np.dtype[Any]) -> Array:
         for value in (start, last):
             if not info.min <= value <= info.max:
                 raise OverflowError(
-                    f"arange: Python integer {value} out of bounds for {dtype.name}; give a wider dtype"
-                    + ("" if get().config.enable_x64 else ", with 64-bit types on: `with hloom.enable_x64():`")
+                    f"arange: Python integer {value} out of bounds for {dtype.name}; use a wider one"
+                    + (
+                        ""
+                        if get().config.enable_x64
+                        else ", with 64-bit types on: `with hloom.enable_x64():`"
+                    )
                 )
 
     def traced() -> Array:
@@ -119,24 +136,35 @@ def _integers(start: int, stop: int, step: int, dtype: np.dtype[Any]) -> Array:
             made = mul(made, scalar(step, ShapedArray((), dtype)))
         return made if start == 0 else add(made, scalar(start, ShapedArray((), dtype)))
 
-    return static(ShapedArray((count,), dtype), lambda: np.arange(start, stop, step).astype(dtype), traced)
+    return static(
+        ShapedArray((count,), dtype), lambda: np.arange(start, stop, step).astype(dtype), traced
+    )
 
 
-def _arange(start: Any, stop: Any, step: Any, dtype: np.dtype[Any], asked: np.dtype[Any] | None) -> Array:
+def _arange(
+    start: Any, stop: Any, step: Any, dtype: np.dtype[Any], asked: np.dtype[Any] | None
+) -> Array:
     """Any real numbers, as NumPy makes them: in the dtype asked for, else in its own."""
     length = np.ceil(np.true_divide(np.subtract(stop, start, dtype=float), float(step)))
     if not np.isfinite(length):
         what = "NaN" if np.isnan(length) else "infinity"
         kind = ValueError if np.isnan(length) else OverflowError
-        raise kind(f"arange: cannot convert float {what} to a length; got {start!r}, {stop!r}, {step!r}")
+        raise kind(
+            f"arange: cannot convert float {what} to a length; got {start!r}, {stop!r}, {step!r}"
+        )
     if length >= 2**31:
-        raise ValueError(f"arange: Maximum allowed size exceeded; {length:.0f} numbers from {start!r} to {stop!r}")
+        raise ValueError(
+            f"arange: Maximum allowed size exceeded; from {start!r} to {stop!r} are {length:.0f}"
+        )
     count = max(int(length), 0)
 
     def traced() -> Array:
         wide = np.dtype("complex128" if dtypes.kind(dtype) == "complex" else "float64")
         made = iota(wide, (count,), 0)
-        made = add(mul(made, scalar(float(step), ShapedArray((), wide))), scalar(float(start), ShapedArray((), wide)))
+        made = add(
+            mul(made, scalar(float(step), ShapedArray((), wide))),
+            scalar(float(start), ShapedArray((), wide)),
+        )
         return convert_element_type_p(made, new_dtype=dtype, weak_type=False)
 
     def on_host() -> NDArray:
@@ -160,7 +188,7 @@ def linspace(
 ) -> Any:
     """`num` numbers evenly spaced from `start` to `stop`, which is left out without `endpoint`.
 
-    `start` and `stop` may be arrays, which broadcast; the numbers then run along the new axis `axis`.
+    `start` and `stop` may be arrays, which broadcast; numbers then run along the new axis `axis`.
     With `retstep` the result is a pair with the step.
 
     Raises ValueError for a negative `num`, TypeError for one that is no integer.
@@ -199,7 +227,9 @@ def logspace(
     spacing = Spacing("logspace", (start, stop, base), num, endpoint, dtype, axis)
     if spacing.on_host:
         asked = spacing.asked
-        return spacing.sent(np.logspace(start, stop, spacing.num, spacing.endpoint, base, asked, axis))
+        return spacing.sent(
+            np.logspace(start, stop, spacing.num, spacing.endpoint, base, asked, axis)
+        )
     made: Array = _logspace(*spacing.operands(start, stop, base), spacing=spacing)
     return made
 
@@ -217,17 +247,21 @@ def geomspace(
     """
     spacing = Spacing("geomspace", (start, stop), num, endpoint, dtype, axis)
     if spacing.on_host:
-        return spacing.sent(np.geomspace(start, stop, spacing.num, spacing.endpoint, spacing.asked, axis))
+        return spacing.sent(
+            np.geomspace(start, stop, spacing.num, spacing.endpoint, spacing.asked, axis)
+        )
     made: Array = _geomspace(*spacing.operands(start, stop), spacing=spacing)
     return made
 
 
 class Spacing:
-    """What `linspace` and its kin have in common: how many numbers, of which dtype, and who makes them."""
+    """What `linspace` and its kin share: how many numbers, of which dtype, and who makes them."""
 
     __slots__ = ("num", "endpoint", "axis", "dtype", "inexact", "work", "asked", "on_host")
 
-    def __init__(self, name: str, values: tuple[Any, ...], num: Any, endpoint: Any, dtype: Any, axis: Any):
+    def __init__(
+        self, name: str, values: tuple[Any, ...], num: Any, endpoint: Any, dtype: Any, axis: Any
+    ):
         self.num = count_argument(name, "num", num)
         if self.num < 0:
             raise ValueError(f"{name}: Number of samples, {self.num}, must be non-negative.")
@@ -235,9 +269,14 @@ class Spacing:
         self.axis = count_argument(name, "axis", axis)
         x64 = get().config.enable_x64
         known = concrete_values(values)
-        arrays = [x if x.__class__ in (bool, int, float, complex) else promotion.array_like(name, x) for x in values]
+        arrays = [
+            x if x.__class__ in (bool, int, float, complex) else promotion.array_like(name, x)
+            for x in values
+        ]
         common, weak = promotion.result_dtype(arrays)
-        self.inexact = common if dtypes.kind(common) in ("float", "complex") else dtypes.default_float(x64)
+        self.inexact = (
+            common if dtypes.kind(common) in ("float", "complex") else dtypes.default_float(x64)
+        )
         self.dtype = self.inexact if dtype is None else dtype_argument(name, dtype)
         self.asked = self.dtype if dtype is not None and self.dtype.isbuiltin == 1 else None
         # Numbers known while tracing are worked with in double precision, as NumPy does.
@@ -308,7 +347,9 @@ def _number(value: float, dtype: np.dtype[Any]) -> Array:
 @eager.function(static=("spacing",))
 def _linspace(start: Any, stop: Any, *, spacing: Spacing) -> Any:
     made, step = _evenly(start, stop, spacing)
-    return spacing.result(made), convert_element_type_p(step, new_dtype=spacing.inexact, weak_type=False)
+    return spacing.result(made), convert_element_type_p(
+        step, new_dtype=spacing.inexact, weak_type=False
+    )
 
 
 @eager.function(static=("spacing",))
@@ -331,7 +372,9 @@ def _geomspace(start: Any, stop: Any, *, spacing: Spacing) -> Any:
     made = mul(exp(made), promotion.broadcast_to(direction, whole))
     if spacing.num:
         position = promotion.broadcast_to(spacing.positions(len(whole)), whole)
-        made = select(eq(position, _number(0, spacing.work)), promotion.broadcast_to(start, whole), made)
+        made = select(
+            eq(position, _number(0, spacing.work)), promotion.broadcast_to(start, whole), made
+        )
         if spacing.endpoint and spacing.num > 1:
             is_last = eq(position, _number(spacing.num - 1, spacing.work))
             made = select(is_last, promotion.broadcast_to(stop, whole), made)

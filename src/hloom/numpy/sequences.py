@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar, weak_aval
 from hloom.core.trace import Tracer
+from hloom.numpy.arguments import warn
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.slicing import stack
 
@@ -68,47 +69,80 @@ def leaves(x: Any) -> Iterator[Any]:
 
 def plain_value(name: str, x: Any, dtype: np.dtype[Any] | None) -> NDArray:
     """NumPy's reading of numbers and lists, in `dtype` or in the default dtype of their kind."""
+    if x.__class__ not in NUMBERS and not (x.__class__ in _LISTS and is_plain(x)):
+        _refuse_text(name, x)  # NumPy would read numbers out of it
     try:
         if dtype is not None and dtype.isbuiltin == 1:
-            return _checked(name, x, np.array(x, dtype=dtype, ndmin=0))
+            return np.array(x, dtype=dtype)
         value = np.array(x)
-    except ValueError as error:
-        raise _ragged(name, error) from None
-    except OverflowError as error:
-        raise OverflowError(f"{name}: {error}{_wider(dtype)}") from None
+    except (ValueError, OverflowError, TypeError) as error:
+        raise unfit(name, x, dtype, error) from None
     if not dtypes.is_supported(value.dtype):
         raise _foreign(name, x, value)
     if dtype is None:
         dtype = dtypes.canonicalize(value.dtype, current.get().config.enable_x64)
-    return value if value.dtype == dtype else fit(name, value, dtype)
+    return value if value.dtype == dtype else _fit(name, value, dtype)
 
 
-def _checked(name: str, x: Any, value: NDArray) -> NDArray:
-    """`value`, made of `x`; NumPy reads numbers out of text and None, which is an error here."""
-    if not (isinstance(x, (list, tuple)) and is_plain(x)):
-        for element in leaves(x):
-            if element is None or isinstance(element, (str, bytes)):
-                raise _foreign(name, x, np.array(x, dtype=object))
-    return value
-
-
-def fit(name: str, value: NDArray, dtype: np.dtype[Any]) -> NDArray:
-    """Numbers the user wrote in a narrower dtype; raises OverflowError for an integer out of range."""
-    with np.errstate(over="ignore"):
+def _fit(name: str, value: NDArray, dtype: np.dtype[Any]) -> NDArray:
+    """Numbers the user wrote in a narrower dtype; OverflowError for an integer out of range."""
+    to_integer = dtypes.kind(dtype) in ("signed", "unsigned")
+    if to_integer and value.dtype.kind == "f":
+        if not np.isfinite(value).all():
+            raise unfit(name, value.tolist(), dtype, ValueError("not finite"))
+        value = np.trunc(value)
+    with np.errstate(all="ignore"):
         made = value.astype(dtype)
-    if value.dtype.kind in "iu" and dtypes.kind(dtype) in ("signed", "unsigned"):
+    if to_integer:
         lost = made.astype(value.dtype) != value
         if lost.any():
-            raise OverflowError(
-                f"{name}: Python integer {value[lost].flat[0]} out of bounds for {dtype.name}{_wider(dtype)}"
-            )
+            raise _overflow(name, value[lost].flat[0], dtype)
+    elif value.dtype.kind in "fc":
+        lost = np.isfinite(value) & ~np.isfinite(made)
+        if lost.any():
+            given = value[lost].flat[0]
+            warn(errors.TruncationWarning.value(given, value.dtype.name, dtype.name))
     return made
 
 
-def _wider(dtype: np.dtype[Any] | None) -> str:
+def unfit(name: str, x: Any, dtype: np.dtype[Any] | None, error: Exception) -> Exception:
+    """What to raise for numbers that don't fit `dtype`: it names the first of them."""
+    kind = dtypes.kind(dtype) if dtype is not None else "signed"
+    for e in leaves(x):
+        if isinstance(e, complex) and kind not in ("complex", "bool"):
+            what = (
+                f"{name}: the complex number {e} can't become {dtype}; take its real part, x.real"
+            )
+            return TypeError(what)
+        if isinstance(e, float) and kind in ("signed", "unsigned") and not np.isfinite(e):
+            cls = ValueError if e != e else OverflowError
+            return cls(
+                f"{name}: cannot convert float {e} to integer; replace it first, or use floats"
+            )
+    if isinstance(error, OverflowError):
+        outside = [e for e in leaves(x) if isinstance(e, (int, float)) and not _holds(dtype, e)]
+        return _overflow(name, outside[0] if outside else x, dtype)
+    if isinstance(error, ValueError):
+        return _ragged(name, error)
+    return TypeError(f"{name}: {error}")
+
+
+def _holds(dtype: np.dtype[Any] | None, number: int | float) -> bool:
+    if dtype is not None and dtypes.kind(dtype) in ("float", "complex"):
+        return abs(number) < 2**1023
+    info = dtypes.iinfo("int64" if dtype is None else dtype)
+    return int(info.min) <= number <= int(info.max)
+
+
+def _overflow(name: str, number: Any, dtype: np.dtype[Any] | None) -> OverflowError:
+    text = "any dtype" if dtype is None else dtype.name
+    way = "use a float"
     if dtype is not None and dtypes.bits(dtype) < 32:
-        return "; use a wider dtype"
-    return "; turn 64-bit types on with `with hloom.enable_x64():`, or use floats"
+        way = "use a wider dtype"
+    elif not current.get().config.enable_x64:
+        way = "turn 64-bit types on with `with hloom.enable_x64():`, or use a float"
+    shown = f"{number!s:.40}"
+    return OverflowError(f"{name}: Python integer {shown} out of bounds for {text}; {way}")
 
 
 def _ragged(name: str, error: ValueError) -> ValueError:
@@ -116,29 +150,41 @@ def _ragged(name: str, error: ValueError) -> ValueError:
     if "inhomogeneous" not in text and "sequence" not in text:
         return ValueError(f"{name}: {text}")
     return ValueError(
-        f"{name}: {text.rstrip('.')}. Lists must be of equal lengths at each depth; pad the short ones, or "
-        "keep a list of arrays."
+        f"{name}: {text.rstrip('.')}. Lists must be of equal lengths at each depth; pad the short "
+        "ones, or keep a list of arrays."
     )
+
+
+def _refuse_text(name: str, x: Any) -> None:
+    for element in leaves(x):
+        if element is None:
+            raise TypeError(
+                f"{name} takes numbers; got None. For a missing number use float('nan')."
+            )
+        if isinstance(element, (str, bytes)):
+            raise TypeError(
+                f"{name} takes numbers; got the text {element!r:.60}, and arrays hold no text. "
+                "Convert it: float(text), or np.array(texts, dtype=float)."
+            )
 
 
 def _foreign(name: str, x: Any, value: NDArray) -> Exception:
     """The error for what is no number: which element it is, and what to do."""
+    _refuse_text(name, x)
     for element in leaves(x):
-        if element is None:
-            return TypeError(f"{name} takes numbers; got None. For a missing number use float('nan').")
-        if isinstance(element, (str, bytes)):
-            return TypeError(
-                f"{name} takes numbers; got the text {element!r:.60}, and arrays hold no text. Convert it: "
-                "float(text), or np.array(texts, dtype=float)."
+        if isinstance(element, int):
+            return OverflowError(
+                f"{name}: Python integer {element} is too large for any dtype; use a float"
             )
-        if isinstance(element, int) and value.dtype == object:
-            return OverflowError(f"{name}: Python integer {element} is too large for any dtype; use a float")
+    why = ""
     try:
         dtypes.as_dtype(value.dtype)
     except TypeError as error:
-        kind = type(x).__name__
-        return TypeError(f"{name} takes numbers, arrays and nested lists of them; got {kind} {x!r:.60}: {error}")
-    return TypeError(f"{name} takes numbers, arrays and nested lists of them; got {type(x).__name__} {x!r:.60}")
+        why = f": {error}"
+    given = f"{type(x).__name__} {x!r:.60}"
+    if hasattr(x, "__iter__") and not isinstance(x, (list, tuple)):
+        why = f". Make a list of it: {name}(list(x))"
+    return TypeError(f"{name} takes numbers, arrays and nested lists of them; got {given}{why}")
 
 
 # ---- with arrays among the elements ----------------------------------------------------------
