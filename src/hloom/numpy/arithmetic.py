@@ -34,8 +34,8 @@ def subtract(x1: Any, x2: Any, /) -> Any:
 
     The operands are promoted and broadcast.  Raises TypeError for two bools, as NumPy does.
 
-    >>> jnp.subtract(jnp.array([1, 2, 3]), 0.5)
-    Array([0.5, 1.5, 2.5], dtype=float32)
+    >>> jnp.subtract(jnp.array([1, 2, 3]), jnp.array([0.5, 1.0, 1.5]))
+    Array([0.5, 1. , 1.5], dtype=float32)
     """
     x1, x2 = promote("subtract", x1, x2)
     if kind_of(x1) == "bool":

@@ -55,7 +55,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     sqrt at 0, the product is NaN.  Choose a harmless operand first:
     `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
 
-    >>> jnp.where(jnp.array([True, False, True]), jnp.array([1, 2, 3]), 0.5)
+    >>> jnp.where(jnp.array([True, False, True]), jnp.array([1.0, 2.0, 3.0]), 0.5)
     Array([1. , 0.5, 3. ], dtype=float32)
     """
     if x is None or y is None:
