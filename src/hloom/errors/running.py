@@ -148,8 +148,8 @@ JaxRuntimeError = EngineError
 class EngineUnsupported(EngineError):
     """The chosen engine cannot run this program, though another can.
 
-    The reference interpreter lacks some operations and types; what would end the process is
-    refused before it runs.
+    The reference interpreter lacks some operations and types, and only the xla engine has an
+    optimised program to look at, with its costs.
 
     Fails:
 
@@ -159,7 +159,7 @@ class EngineUnsupported(EngineError):
     import hloom.numpy as jnp
 
     with hloom.engine("reference"):
-        jnp.array([1.0]) * 1j
+        jnp.arange(3).astype("int4")
     ```
 
     Works:
@@ -169,7 +169,7 @@ class EngineUnsupported(EngineError):
     import hloom.numpy as jnp
 
     with hloom.engine("numpy"):
-        jnp.array([1.0]) * 1j
+        jnp.arange(3).astype("int4")
     ```
     """
 
