@@ -201,6 +201,13 @@ class ConvGeneralDilated(Primitive):
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
         lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
         lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
+        shape, order = out.shape, None
+        if out_spec[0] > out_spec[1]:
+            # The interpreter aborts on a result with features before the batch.
+            order = list(range(out.ndim))
+            order[out_spec[0]], order[out_spec[1]] = out_spec[1], out_spec[0]
+            out_spec = (out_spec[1], out_spec[0], *out_spec[2:])
+            shape = tuple(shape[i] for i in order)
         numbers = (
             f"[{_letters(lhs_spec, 'bf')}]x[{_letters(rhs_spec, 'oi')}]"
             f"->[{_letters(out_spec, 'bf')}]"
@@ -221,7 +228,8 @@ class ConvGeneralDilated(Primitive):
             f"stablehlo.convolution({lhs}, {rhs}) dim_numbers = {numbers}, "
             f"window = {{{window}}} {{{attributes}}}"
         )
-        return block.convert(block.op(head, (lhs, rhs), out.update(dtype=wide)), out.dtype)
+        found = block.op(head, (lhs, rhs), ShapedArray(shape, wide))
+        return block.convert(found if order is None else block.transpose(found, order), out.dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any

@@ -161,7 +161,7 @@ class DotGeneral(Primitive):
         )
         with np.errstate(all="ignore"):
             found = np.matmul(left.astype(wide), right.astype(wide))
-        return found.reshape(*batch, *rows, *columns).astype(out, copy=False)
+        return found.reshape((*batch, *rows, *columns)).astype(out, copy=False)
 
     def emit(
         self,
@@ -175,7 +175,7 @@ class DotGeneral(Primitive):
         precision: Any = None,
     ) -> Any:
         (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
-        if not prod(lhs.aval.shape[i] for i in lhs_contract):
+        if not lhs.aval.size or not rhs.aval.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         # Narrow floats are summed in f32; in their own type a long sum stops growing.
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype

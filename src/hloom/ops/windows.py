@@ -129,7 +129,8 @@ class Window(NamedTuple):
     def parts(self, x: Any, fill: Any) -> Iterator[Any]:
         """For NumPy rules: for each place in the window, what all windows have there."""
         for axis, (n, (low, high), base) in enumerate(zip(x.shape, self.padding, self[3])):
-            spread = np.full((*x.shape[:axis], dilated(n, base), *x.shape[axis + 1 :]), fill)
+            shape = (*x.shape[:axis], dilated(n, base), *x.shape[axis + 1 :])
+            spread = np.full(shape, fill, x.dtype)
             spread[(*[slice(None)] * axis, slice(None, None, base))] = x
             widths = [(0, 0)] * x.ndim
             widths[axis] = max(low, 0), max(high, 0)

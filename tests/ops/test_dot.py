@@ -1,0 +1,167 @@
+"""dot_general in every layout."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hloom
+import hloom.numpy as jnp
+from hloom import lax
+from tests.ops import machine, structured
+from tests.ops.structured import EVERYTHING, NUMBERS, Case
+
+LETTERS = "abcdefgh"
+
+
+def _einsum(numbers: Any) -> Any:
+    """dot_general as an einsum of NumPy's."""
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+
+    def run(x: Any, y: Any) -> Any:
+        left, right = list(LETTERS[: x.ndim]), list(LETTERS[::-1][: y.ndim])
+        for a, b in zip(lhs_contract + lhs_batch, rhs_contract + rhs_batch):
+            right[b] = left[a]
+        out = [left[a] for a in lhs_batch]
+        out += [c for i, c in enumerate(left) if i not in lhs_contract + lhs_batch]
+        out += [c for i, c in enumerate(right) if i not in rhs_contract + rhs_batch]
+        formula = f"{''.join(left)},{''.join(right)}->{''.join(out)}"
+        return np.einsum(formula, machine.wider(x), machine.wider(y))
+
+    return run
+
+
+def _dot(numbers: Any, **options: Any) -> Any:
+    return lambda x, y: lax.dot_general(x, y, numbers, **options)
+
+
+LAYOUTS = {
+    "matrices": ((((1,), (0,)), ((), ())), (2, 3), (3, 4)),
+    "vectors": ((((0,), (0,)), ((), ())), (5,), (5,)),
+    "outer": ((((), ()), ((), ())), (2,), (3,)),
+    "scalars": ((((), ()), ((), ())), (), ()),
+    "matrix and vector": ((((1,), (0,)), ((), ())), (2, 3), (3,)),
+    "transposed": ((((0,), (1,)), ((), ())), (3, 2), (4, 3)),
+    "batch": ((((2,), (1,)), ((0,), (0,))), (5, 2, 3), (5, 3, 4)),
+    "batch in the middle": ((((0,), (2,)), ((1,), (0,))), (3, 5, 2), (5, 4, 3)),
+    "two contracted, crossed": ((((2, 0), (0, 1)), ((), ())), (3, 2, 4), (4, 3, 5)),
+    "all batch": ((((), ()), ((0, 1), (1, 0))), (2, 3), (3, 2)),
+    "nothing contracted": ((((1,), (0,)), ((), ())), (2, 0), (0, 4)),
+    "empty result": ((((1,), (0,)), ((), ())), (0, 3), (3, 4)),
+    "four axes": ((((3, 1), (2, 0)), ((0,), (3,))), (2, 3, 4, 5), (3, 4, 5, 2)),
+}
+SUM = "a sum of products in any order"
+CASES = [
+    Case(name, _dot(numbers), (lhs, rhs), _einsum(numbers), NUMBERS, 40, SUM, low=-2, high=2)
+    for name, (numbers, lhs, rhs) in LAYOUTS.items()
+] + [
+    Case("dot", lax.dot, ((2, 3), (3,)), lambda x, y: machine.wider(x) @ machine.wider(y),
+         NUMBERS, 40, SUM),
+    Case("batch_matmul", lax.batch_matmul, ((2, 3, 4, 5), (2, 3, 5, 2)),
+         lambda x, y: machine.wider(x) @ machine.wider(y), NUMBERS, 40, SUM, low=-2, high=2),
+    Case("of bool", lax.dot, ((2, 3), (3, 2)), lambda x, y: x @ y, ("bool",)),
+    Case("highest", _dot((((1,), (0,)), ((), ())), precision="highest"), ((2, 3), (3, 4)),
+         lambda x, y: x @ y, ("float32", "float64"), 40, SUM),
+    Case("wider", _dot((((1,), (0,)), ((), ())), preferred_element_type="float32"),
+         ((2, 3), (3, 4)), None, ("bfloat16", "float16"), 40, SUM),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
+def test_value(case: Case, dtype: str) -> None:
+    structured.check_value(case, dtype)
+
+
+@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
+def test_derivative(case: Case) -> None:
+    structured.check_jvp(case)
+    structured.check_adjoint(case)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if "float32" in c.dtypes], ids=str)
+def test_batch(case: Case) -> None:
+    structured.check_batch(case)
+
+
+@pytest.mark.parametrize("order", permutations(range(3)), ids=str)
+def test_every_order_of_axes(order: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(-5, 5, (2, 3, 4)).astype(np.float64)
+    for other in permutations(range(3)):
+        y = rng.integers(-5, 5, [(2, 3, 4)[i] for i in other]).astype(np.float64)
+        place = [other.index(i) for i in range(3)]
+        a, b, c = order
+        for numbers in (
+            (((a,), (place[a],)), ((b,), (place[b],))),
+            (((a, b), (place[a], place[b])), ((c,), (place[c],))),
+            (((a,), (place[a],)), ((b, c), (place[b], place[c]))),
+        ):
+            with hloom.enable_x64():
+                got = np.asarray(lax.dot_general(x, y, numbers))
+                np.testing.assert_array_equal(got, _einsum(numbers)(x, y))
+            structured.check_adjoint(Case("", _dot(numbers), (x.shape, y.shape)))
+
+
+def test_narrow_floats_are_summed_in_f32() -> None:
+    for dtype in ("float16", "bfloat16"):
+        x = np.full(5000, 0.25).astype(hloom.dtypes.as_dtype(dtype))
+        for engine in machine.ENGINES:
+            (got,) = structured.evaluate(engine, lax.dot, x, x)
+            assert float(got) == pytest.approx(312.5, rel=0.01), (dtype, engine)
+
+
+def test_integers_wrap() -> None:
+    for dtype in ("int8", "uint8", "int32", "uint32", "int64"):
+        x = np.full((3, 4), np.iinfo(dtype).max, dtype)
+        with np.errstate(all="ignore"):
+            want = x @ x.T
+        for engine in machine.ENGINES:
+            (got,) = structured.evaluate(engine, lax.dot, x, x.T)
+            np.testing.assert_array_equal(got, want, engine)
+
+
+def test_the_text_of_the_seed() -> None:
+    text = str(hloom.make_jaxpr(lambda x, y: lax.dot(x, y))(jnp.ones((3, 4)), jnp.ones((4, 5))))
+    assert "dimension_numbers=(([1], [0]), ([], []))" in text
+    assert "preferred_element_type=float32" in text
+    assert "precision" not in text
+
+
+@pytest.mark.parametrize("dtype", EVERYTHING)
+def test_derivatives_with_a_wider_result(dtype: str) -> None:
+    if dtype not in ("float16", "bfloat16"):
+        return
+    x = jnp.asarray(np.ones((2, 3)), dtype)
+    fun = lambda x: lax.reduce_sum(lax.dot(x, x.T, preferred_element_type="float32"), (0, 1))
+    assert hloom.grad(fun)(x).dtype == x.dtype
+
+
+X, Y = jnp.ones((2, 3)), jnp.ones((4, 3))
+MATMUL = (((1,), (0,)), ((), ()))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: lax.dot_general(X, Y, MATMUL), TypeError, "axis 1 of lhs f32[2,3] with axis 0 of"),
+        (lambda: lax.dot_general(X, Y, MATMUL), TypeError, "rhs f32[4,3], but 3 != 4"),
+        (lambda: lax.dot_general(X, Y, (((1,), ()), ((), ()))), TypeError, "pair up"),
+        (lambda: lax.dot_general(X, Y, (((2,), (0,)), ((), ()))), ValueError, "from 0 to 1"),
+        (lambda: lax.dot_general(X, Y, (((1,), (1,)), ((1,), (1,)))), ValueError, "once"),
+        (lambda: lax.dot_general(X, Y, 3), TypeError, "dimension_numbers as"),
+        (lambda: lax.dot_general(X, jnp.ones((3, 4), int), MATMUL), TypeError, "hloom.numpy.matmul"),
+        (lambda: lax.dot_general(X, X.T, MATMUL, "some"), ValueError, "precision is one of"),
+        (lambda: lax.dot_general(X, X.T, MATMUL, None, "float16"), TypeError, "narrower"),
+        (lambda: lax.dot_general(X, X.T, MATMUL, None, "int32"), TypeError, "kind"),
+        (lambda: lax.dot(X, 2.0), TypeError, "vectors and matrices"),
+        (lambda: lax.dot(X, Y), TypeError, "3 != 4"),
+        (lambda: lax.batch_matmul(X, jnp.ones(3)), TypeError, "one rank"),
+    ],
+)
+def test_errors(call: object, error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as raised:
+        call()  # type: ignore[operator]
+    assert words in str(raised.value)
