@@ -43,6 +43,19 @@ from hloom.numpy.arithmetic import (
     true_divide,
 )
 from hloom.numpy.attributes import astype
+from hloom.numpy.axes import (
+    flip,
+    fliplr,
+    flipud,
+    matrix_transpose,
+    moveaxis,
+    permute_dims,
+    roll,
+    rollaxis,
+    rot90,
+    swapaxes,
+    transpose,
+)
 from hloom.numpy.bitwise import (
     bitwise_and,
     bitwise_count,
@@ -153,6 +166,36 @@ from hloom.numpy.ieee import (
     signbit,
     spacing,
 )
+from hloom.numpy.joining import (
+    append,
+    array_split,
+    block,
+    column_stack,
+    concat,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    split,
+    stack,
+    unstack,
+    vsplit,
+    vstack,
+)
+from hloom.numpy.manipulation import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    expand_dims,
+    ravel,
+    reshape,
+    resize,
+    squeeze,
+)
 from hloom.numpy.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
 from hloom.numpy.powers import cbrt, float_power, hypot, pow, power, reciprocal, sqrt, square
 from hloom.numpy.printing import (
@@ -162,6 +205,19 @@ from hloom.numpy.printing import (
     get_printoptions,
     printoptions,
     set_printoptions,
+)
+from hloom.numpy.products import (
+    cross,
+    dot,
+    inner,
+    kron,
+    matmul,
+    matvec,
+    outer,
+    tensordot,
+    vdot,
+    vecdot,
+    vecmat,
 )
 from hloom.numpy.ranges import arange, geomspace, linspace, logspace
 from hloom.numpy.rounding import around, ceil, fix, floor, rint, round, trunc

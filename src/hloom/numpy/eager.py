@@ -380,6 +380,29 @@ def _is_integers(axis: Any) -> bool:
     return axis.__class__ is tuple and all([a.__class__ is int for a in axis])
 
 
+def planned_sequence(fun: Callable[[Sequence[Any], Any], Any]) -> Callable[[Any, Any], Any]:
+    """Decorate `fun(xs, plan)`: several arrays, and a hashable value that says all else.
+
+    As `planned`, for functions of a sequence of arrays (`concatenate`).
+    """
+    tables = Tables()
+    name = fun.__name__.strip("_")
+
+    def call(xs: Any, plan: Any) -> Any:
+        try:
+            execute, handlers, aval, write = tables[get().key][(*[x.aval for x in xs], plan)]
+            if write is None:
+                r = _new(Array)
+                (r._buf,) = execute([x._buf for x in xs]).consume_with_handlers(handlers)
+                r.aval = aval
+                return r
+        except (KeyError, AttributeError, RuntimeError):
+            pass
+        return run(lambda *operands: fun(operands, plan), tables, name, xs, (plan,))
+
+    return update_wrapper(call, fun)
+
+
 def function(
     fun: Callable[..., Any] | None = None, *, static: Iterable[str] | None = None, sequences: Iterable[str] = ()
 ) -> Any:
@@ -498,4 +521,4 @@ def _unhashable(name: str, statics: tuple[Any, ...]) -> Exception:
     return TypeError(f"{name}: an argument cannot be hashed")
 
 
-__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "planned", "reduction", "ternary", "unary"]
+__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "planned", "planned_sequence", "reduction", "ternary", "unary"]

@@ -14,6 +14,7 @@ from hloom.core.array import Array
 from hloom.numpy import (
     arithmetic,
     attributes,
+    axes,
     bitwise,
     comparison,
     complex_parts,
@@ -21,7 +22,9 @@ from hloom.numpy import (
     eager,
     exchange,
     indexing,
+    manipulation,
     powers,
+    products,
     reductions,
     rounding,
     selection,
@@ -45,6 +48,7 @@ BINARY: dict[str, Function] = {
     "xor": bitwise.bitwise_xor,
     "lshift": bitwise.left_shift,
     "rshift": bitwise.right_shift,
+    "matmul": products.matmul_operator,
 }
 COMPARISONS: dict[str, tuple[str, Function]] = {
     "eq": ("==", comparison.equal),
@@ -125,6 +129,12 @@ PROPERTIES: dict[str, Function] = {
 }
 
 METHODS: dict[str, Function] = {
+    "dot": products.dot,
+    "ravel": manipulation.ravel,
+    "reshape": manipulation.method_reshape,
+    "squeeze": manipulation.squeeze,
+    "swapaxes": axes.swapaxes,
+    "transpose": axes.method_transpose,
     "all": reductions.all,
     "any": reductions.any,
     "argmax": reductions.argmax,
