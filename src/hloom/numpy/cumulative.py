@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from hloom.numpy import eager
 from hloom.numpy.arguments import dtype_argument, refuse_out
+from hloom.numpy.axes import axis_argument
 from hloom.numpy.promotion import array_like
-from hloom.numpy.reducing import BOOL, along, axis_argument, cast, is_inexact, masked, total_dtype
+from hloom.numpy.reducing import BOOL, along, cast, is_inexact, masked, total_dtype
 from hloom.ops import cumulative as lax
 from hloom.ops.compare import eq
 from hloom.ops.linear import full

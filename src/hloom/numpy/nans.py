@@ -13,13 +13,13 @@ from hloom.numpy.arguments import refuse_out
 from hloom.numpy.promotion import array_like
 from hloom.numpy.reducing import (
     along,
-    axes_argument,
     cast,
     initial_argument,
     is_inexact,
     keep,
     mask_argument,
     masked,
+    reduced_axes,
 )
 from hloom.ops import reduce as lax
 from hloom.ops.binary import bitwise_and
@@ -100,7 +100,7 @@ def _extreme(
         return reductions.extreme(name, how, a, axis, out, keepdims, initial, where)
     refuse_out(name, out)
     shape = a.aval.shape
-    axes = axes_argument(name, axis, a.aval.ndim)
+    axes = reduced_axes(name, axis, a.aval.ndim)
     reductions.check_extreme(name, how, shape, axes, initial, where)
     a = cast(a, a.aval.dtype)
     numbers = eq(a, a)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from hloom import dtypes, errors
+from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.core.trace import Tracer
+from hloom.numpy.axes import axis_argument
 from hloom.numpy.promotion import array_like, broadcast_to
 from hloom.ops.compare import ne, select_n
 from hloom.ops.convert import convert_element_type, convert_element_type_p
@@ -25,27 +24,7 @@ INT32 = np.dtype(np.int32)
 
 
 # ---- axes ---------------------------------------------------------------------------------------
-def axis_argument(name: str, axis: Any, ndim: int) -> int:
-    """One axis, counted from the front.
-
-    Raises AxisError when there is none, TypeError for what is no integer.
-    """
-    if isinstance(axis, Tracer) and axis.concrete() is None:
-        raise errors.ConcretizationTypeError.parameter(name, "axis", axis.traced())
-    if isinstance(axis, (bool, np.bool_)):
-        raise TypeError(f"{name}: an axis is an integer; got {axis}")
-    try:
-        found = index(axis)
-    except TypeError:
-        raise TypeError(
-            f"{name}: '{type(axis).__name__}' object cannot be interpreted as an integer: axis={axis!r:.60}"
-        ) from None
-    if not -ndim <= found < ndim:
-        raise np.exceptions.AxisError(found, ndim, name)
-    return found % ndim
-
-
-def axes_argument(name: str, axis: Any, ndim: int) -> Axes:
+def reduced_axes(name: str, axis: Any, ndim: int) -> Axes:
     """The axes that `axis` means, in order: None all, an integer one, a tuple its elements.
 
     Raises AxisError when there is none, ValueError for one given twice.  As in NumPy an array

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-
 from hloom.numpy import eager
 from hloom.numpy.arguments import dtype_argument, refuse_out
 from hloom.numpy.promotion import array_like
 from hloom.numpy.reducing import (
     BOOL,
     along,
-    axes_argument,
     cast,
     count,
     default_int,
@@ -25,6 +23,7 @@ from hloom.numpy.reducing import (
     kind_of,
     mask_argument,
     masked,
+    reduced_axes,
     total_dtype,
 )
 from hloom.ops import reduce as lax
@@ -56,7 +55,7 @@ def fold(
     """The body of `sum` and `prod`."""
     refuse_out(name, out)
     a = array_like(name, a)
-    axes = axes_argument(name, axis, a.aval.ndim)
+    axes = reduced_axes(name, axis, a.aval.ndim)
     shape = a.aval.shape
     if dtype is not None:
         wanted = dtype_argument(name, dtype)
@@ -143,7 +142,7 @@ def extreme(
     refuse_out(name, out)
     a = array_like(name, a)
     shape = a.aval.shape
-    axes = axes_argument(name, axis, a.aval.ndim)
+    axes = reduced_axes(name, axis, a.aval.ndim)
     check_extreme(name, how, shape, axes, initial, where)
     a = cast(a, a.aval.dtype)
     if where is not None:
@@ -227,7 +226,7 @@ def truth(
     refuse_out(name, out)
     a = array_like(name, a)
     shape = a.aval.shape
-    axes = axes_argument(name, axis, a.aval.ndim)
+    axes = reduced_axes(name, axis, a.aval.ndim)
     a = cast(a, BOOL)
     if where is not None:
         a = masked(a, mask_argument(name, where, shape), identity)
@@ -269,7 +268,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """
     a = array_like("count_nonzero", a)
     shape = a.aval.shape
-    axes = axes_argument("count_nonzero", axis, a.aval.ndim)
+    axes = reduced_axes("count_nonzero", axis, a.aval.ndim)
     counted = reduce_sum(cast(cast(a, BOOL), default_int()), axes)
     return keep(counted, shape, axes, keepdims)
 

@@ -9,6 +9,7 @@ import numpy as np
 from hloom.core.array import Array
 from hloom.numpy import eager
 from hloom.numpy.arguments import dtype_argument, refuse_out
+from hloom.numpy.axes import axis_argument
 from hloom.numpy.promotion import (
     array_like,
     broadcast_shapes,
@@ -18,8 +19,6 @@ from hloom.numpy.promotion import (
 )
 from hloom.numpy.reducing import (
     Axes,
-    axes_argument,
-    axis_argument,
     cast,
     count,
     is_inexact,
@@ -29,6 +28,7 @@ from hloom.numpy.reducing import (
     masked,
     mean_dtype,
     real_dtype,
+    reduced_axes,
     wide_dtype,
 )
 from hloom.ops.arithmetic import div, mul, neg, sub
@@ -72,7 +72,7 @@ def mean_of(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, w
     refuse_out(name, out)
     a = array_like(name, a)
     shape = a.aval.shape
-    axes = axes_argument(name, axis, a.aval.ndim)
+    axes = reduced_axes(name, axis, a.aval.ndim)
     wide, result = dtypes_of_mean(name, a, dtype)
     mask = chosen(name, a, where, skip_nan)
     found = cast(mean_over(cast(a, wide), mask, axes), result)
@@ -131,7 +131,7 @@ def variance(
     a = array_like(name, a)
     skip_nan = skip_nan and is_inexact(a)
     shape = a.aval.shape
-    axes = axes_argument(name, axis, a.aval.ndim)
+    axes = reduced_axes(name, axis, a.aval.ndim)
     wide, result = dtypes_of_mean(name, a, dtype)
     mask = chosen(name, a, where, skip_nan)
     x = cast(a, wide)
@@ -256,7 +256,7 @@ def average(
 @eager.function(static=("axis", "keepdims"))
 def _average(a: Any, axis: Any, weights: Any, keepdims: bool) -> tuple[Any, Any]:
     a = array_like("average", a)
-    axes = axes_argument("average", axis, a.aval.ndim)
+    axes = reduced_axes("average", axis, a.aval.ndim)
     if weights is None:
         found = mean_of("average", a, axis, None, None, keepdims, None, False)
         number = constant(count(a.aval.shape, axes), found.aval.dtype)
