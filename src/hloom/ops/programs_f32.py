@@ -31,9 +31,8 @@ LN2 = math.log(2)
 REDUCIBLE = 1e6
 
 
-def _reduced(x: Term) -> tuple[Term, Term, Term]:
-    """Sine and cosine of |x| less a multiple of pi/2, in f64, and that multiple as an i32."""
-    d = abs(x).to(FLOAT64)
+def _reduced(d: Term) -> tuple[Term, Term, Term]:
+    """Sine and cosine of d >= 0 less a multiple of pi/2, in f64, and that multiple as an i32."""
     k = (d * (2 / math.pi)).nearest()
     # The first part of pi/2 has 33 bits, so that its product with k is exact.
     r = (d - k * 1.5707963267341256) - k * 6.0771005065061922e-11
@@ -51,24 +50,37 @@ def _reduced(x: Term) -> tuple[Term, Term, Term]:
 
 def sin(x: Term) -> Term:
     """For |x| < REDUCIBLE, and NaN for NaN and infinities."""
-    s, c, q = _reduced(x)
+    s, c, q = _reduced(abs(x).to(FLOAT64))
     value = where((q & 1) != 0, c, s).to(FLOAT32)
     return flip(flip(value, (q & 2) << 30), sign_of(x))
 
 
 def cos(x: Term) -> Term:
     """For |x| < REDUCIBLE, and NaN for NaN and infinities."""
-    s, c, q = _reduced(x)
+    s, c, q = _reduced(abs(x).to(FLOAT64))
     value = where((q & 1) != 0, s, c).to(FLOAT32)
     return flip(value, ((q + 1) & 2) << 30)
 
 
 def tan(x: Term) -> Term:
     """For |x| < REDUCIBLE, and NaN for NaN and infinities."""
-    s, c, q = _reduced(x)
+    s, c, q = _reduced(abs(x).to(FLOAT64))
     odd = (q & 1) != 0
     quotient = where(odd, -c, s) / where(odd, s, c)
     return flip(quotient.to(FLOAT32), sign_of(x))
+
+
+def sin_wide(d: Term) -> Term:
+    """The sine of an f64 from 0 to pi/2, to 1e-10."""
+    s, c, q = _reduced(d)
+    return where((q & 1) != 0, c, s)
+
+
+def tan_wide(d: Term) -> Term:
+    """The tangent of an f64 from -pi/2 to pi/2, to 1e-10."""
+    s, c, q = _reduced(abs(d))
+    odd = (q & 1) != 0
+    return flip(where(odd, -c, s) / where(odd, s, c), sign_of(d))
 
 
 # ---- inverse trigonometric functions, in f32 ---------------------------------------------------
@@ -150,17 +162,23 @@ _LOG = (
 )  # fmt: skip
 
 
-def _log_parts(d: Term, less_one: Term | None = None) -> tuple[Term, Term]:
-    """k and p with log(d) = k ln2 + p, of a positive f64; `less_one` is d - 1, if it is known."""
+def _log_split(d: Term) -> tuple[Term, Term]:
+    """k and f with d = 2**k (1 + f), 1 + f from sqrt(1/2) to sqrt(2), of a positive f64."""
     bits = d.cast(INT64)
     k = (bits - 0x3FE6A09E00000000) >> 52
-    f = (bits - (k << 52)).cast(FLOAT64) - 1.0
+    return k.to(FLOAT64), (bits - (k << 52)).cast(FLOAT64) - 1.0
+
+
+def _log_parts(d: Term, less_one: Term | None = None) -> tuple[Term, Term]:
+    """k and p with log(d) = k ln2 + p, of a positive f64; `less_one` is d - 1, if it is known."""
+    k, f = _log_split(d)
     if less_one is not None:
-        f = where(k == 0, less_one, f)
-    return k.to(FLOAT64), f + f * f * polynomial(f, *_LOG)
+        f = where(k == 0.0, less_one, f)
+    return k, f + f * f * polynomial(f, *_LOG)
 
 
-def _log(d: Term, less_one: Term | None = None) -> Term:
+def log_wide(d: Term, less_one: Term | None = None) -> Term:
+    """log(d) of a positive f64, to 1e-11; `less_one` is d - 1, if it is known."""
     k, p = _log_parts(d, less_one)
     return k * LN2 + p
 
@@ -184,14 +202,14 @@ def log10(x: Term) -> Term:
 def log1p(x: Term) -> Term:
     d = x.to(FLOAT64)
     u = 1.0 + d
-    value = _log(u, d).to(FLOAT32)
+    value = log_wide(u, d).to(FLOAT32)
     others = where(x == -1.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
     return where(x == 0.0, x, where((x > -1.0) & (x < math.inf), value, others))
 
 
 def asinh(x: Term) -> Term:
     t = abs(x).to(FLOAT64)
-    value = _log(t + (t * t + 1.0).sqrt())
+    value = log_wide(t + (t * t + 1.0).sqrt())
     value = where(t < 1e-3, t - t * t * t * (1 / 6), value)
     return flip(where(t < math.inf, value, t).to(FLOAT32), sign_of(x))
 
@@ -199,7 +217,7 @@ def asinh(x: Term) -> Term:
 def acosh(x: Term) -> Term:
     t = x.to(FLOAT64)
     u = (t - 1.0) + ((t - 1.0) * (t + 1.0)).sqrt()
-    value = _log(1.0 + u, u)
+    value = log_wide(1.0 + u, u)
     value = where(t < math.inf, value, t)
     return where(t >= 1.0, value, math.nan).to(FLOAT32)
 
@@ -207,7 +225,7 @@ def acosh(x: Term) -> Term:
 def atanh(x: Term) -> Term:
     t = abs(x).to(FLOAT64)
     q = (t + t) / (1.0 - t)
-    value = _log(1.0 + q, q) * 0.5
+    value = log_wide(1.0 + q, q) * 0.5
     value = where(t < 1.0, value, where(t == 1.0, t.full(math.inf), t.full(math.nan)))
     return flip(value.to(FLOAT32), sign_of(x))
 
@@ -242,8 +260,8 @@ def expm1(x: Term) -> Term:
     return copysign(value.to(FLOAT32), x)
 
 
-def _exp2(d: Term) -> Term:
-    """2**d, of an f64."""
+def exp2_wide(d: Term) -> Term:
+    """2**d, of an f64, to 1e-10; d is held to -200 and 200."""
     d = clip(-200.0, d, 200.0)
     k = d.nearest()
     r = d - k
@@ -251,7 +269,7 @@ def _exp2(d: Term) -> Term:
 
 
 def exp2(x: Term) -> Term:
-    return _exp2(x.to(FLOAT64)).to(FLOAT32)
+    return exp2_wide(x.to(FLOAT64)).to(FLOAT32)
 
 
 def _hyperbolic(x: Term) -> tuple[Term, Term, Term, Term]:
@@ -275,6 +293,36 @@ def sinh(x: Term) -> Term:
 def cosh(x: Term) -> Term:
     s, c, a, b = _hyperbolic(x)
     return ((a + b) * c + (a - b) * s).to(FLOAT32)
+
+
+# ---- power -------------------------------------------------------------------------------------
+_LOG_OF_POWER = (
+    -0.5000000000000543, 0.3333333333348756, -0.24999999994381378, 0.1999999994120655,
+    -0.16666667586495934, 0.14285721135327678, -0.12499945910368619, 0.11110747154544287,
+    -0.10001388675494588, 0.09100960296958271, -0.08319273138962634, 0.07545290664995055,
+    -0.07122464254346628, 0.07701300286049578, -0.07529661408689954, 0.03756223865727686,
+)  # fmt: skip
+
+
+def power(x: Term, y: Term) -> Term:
+    """0.6 ulp, and C99's special values."""
+    d = abs(x)
+    k, f = _log_split(d.to(FLOAT64))
+    logarithm = k + (f + f * f * polynomial(f, *_LOG_OF_POWER)) * (1 / LN2)
+    value = exp2_wide(y.to(FLOAT64) * logarithm).to(FLOAT32)
+    # The exponent's parity; from 2**24 on every float is even, and infinities count as even.
+    half = y * 0.5
+    whole = y.floor() == y
+    odd = whole & (half.floor() != half)
+    endless = abs(y) == math.inf
+    # 0 and infinity as a base, and the limits for an infinite exponent.
+    limit = where((d > 1.0) ^ (y < 0.0), x.full(math.inf), x.full(0.0))
+    value = where((d == 0.0) | (d == math.inf) | endless, limit, value)
+    value = where(odd & is_negative(x), -value, value)
+    value = where((x < 0.0) & ~whole & (d != math.inf), math.nan, value)
+    value = where((x == x) & (y == y), value, math.nan)
+    value = where((d == 1.0) & endless, 1.0, value)
+    return where((y == 0.0) | (x == 1.0), 1.0, value)
 
 
 # ---- cube root ---------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hloom.ops import special_numpy
+from hloom.ops import special_numpy, special_programs
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq, select
 from hloom.ops.elementwise import Elementwise
-from hloom.ops.formula import FLOAT64, Term, chlo, copysign, is_zero, minimum, where
+from hloom.ops.formula import Term, chlo, where
 from hloom.ops.unary import exp, sign, square
 
 # ---- error function --------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def erf(x: Any) -> Any:
 
 erfc_p = Elementwise(
     "erfc",
-    formula=lambda x: chlo("erfc", x),
+    formula=special_programs.erfc,
     numpy=special_numpy.erfc,
     jvp=[lambda t, out, x: mul(t, mul(exp(neg(square(x))), -2 / math.sqrt(math.pi)))],
     domain="float",
@@ -53,22 +53,9 @@ def erfc(x: Any) -> Any:
     return erfc_p(x)
 
 
-def _erf_inv(x: Term) -> Term:
-    """In f64 XLA's own is off by 5e5 ulp close to 1; a Newton step on erfc mends it."""
-    near = chlo("erf_inv", x)
-    if x.dtype != FLOAT64:
-        return near
-    size, a = abs(near), abs(x)
-    bounded = minimum(size, 6.0)
-    excess = where(a > 0.5, (1.0 - a) - chlo("erfc", bounded), chlo("erf", bounded) - a)
-    slope = (-(bounded * bounded)).apply("exponential") * (2 / math.sqrt(math.pi))
-    better = copysign(bounded - excess / slope, x)
-    return where((a < 1.0) & (a > 1e-8), better, near)
-
-
 erf_inv_p = Elementwise(
     "erf_inv",
-    formula=_erf_inv,
+    formula=special_programs.erf_inv,
     numpy=special_numpy.erf_inv,
     jvp=[lambda t, out, x: mul(t, mul(exp(square(out)), math.sqrt(math.pi) / 2))],
     domain="float",
@@ -89,7 +76,7 @@ def erf_inv(x: Any) -> Any:
 # ---- gamma -----------------------------------------------------------------------------------
 lgamma_p = Elementwise(
     "lgamma",
-    formula=lambda x: where((x == 1.0) | (x == 2.0), x.full(0.0), chlo("lgamma", x)),
+    formula=special_programs.lgamma,
     numpy=special_numpy.lgamma,
     jvp=[lambda t, out, x: mul(t, digamma(x))],
     domain="float",
@@ -110,7 +97,7 @@ def lgamma(x: Any) -> Any:
 
 digamma_p = Elementwise(
     "digamma",
-    formula=lambda x: where(is_zero(x), copysign(x.full(math.inf), -x), chlo("digamma", x)),
+    formula=special_programs.digamma,
     numpy=special_numpy.digamma,
     jvp=[lambda t, out, x: mul(t, polygamma(1.0, x))],
     domain="float",
@@ -176,27 +163,9 @@ def zeta(x: Any, q: Any) -> Any:
 
 
 # ---- Bessel ----------------------------------------------------------------------------------
-def _chebyshev(t: Term, coefficients: tuple[float, ...]) -> Term:
-    """The sum of c[k] T_k(t), the first one halved, by Clenshaw's recurrence."""
-    before, last = t.full(0.0), t.full(0.0)
-    for c in coefficients[:0:-1]:
-        before, last = last, t * last * 2.0 - before + c
-    return t * last - before + coefficients[0] / 2
-
-
-def _bessel(x: Term, order: int) -> Term:
-    """exp(-|x|) I(x), by two expansions, up to 8 and beyond."""
-    small, large = special_numpy.BESSEL[order]
-    wide = abs(x.to(FLOAT64))
-    near = _chebyshev(minimum(wide, 8.0) * 0.25 - 1.0, small)
-    far = _chebyshev(16.0 / where(wide > 8.0, wide, 8.0) - 1.0, large) / wide.sqrt()
-    size = where(wide > 8.0, far, near * wide if order else near).to(x.dtype)
-    return copysign(size, x) if order else size
-
-
 bessel_i0e_p = Elementwise(
     "bessel_i0e",
-    formula=lambda x: _bessel(x, 0),
+    formula=lambda x: special_programs.bessel(x, 0),
     numpy=special_numpy.bessel_i0e,
     jvp=[lambda t, out, x: mul(t, sub(bessel_i1e(x), mul(sign(x), out)))],
     domain="float",
@@ -224,7 +193,7 @@ def _i1e_tangent(t: Any, out: Any, x: Any) -> Any:
 
 bessel_i1e_p = Elementwise(
     "bessel_i1e",
-    formula=lambda x: _bessel(x, 1),
+    formula=lambda x: special_programs.bessel(x, 1),
     numpy=special_numpy.bessel_i1e,
     jvp=[_i1e_tangent],
     domain="float",

@@ -1,0 +1,257 @@
+"""Lowerings of special functions, in f64 throughout; f32 is rounded once.
+
+XLA's own expansions lose all digits near the zeros of `lgamma` and `digamma`, and two in the tail of
+`erfc`.  For 1e6 elements of f32 they take 5.6, 7.0 and 1.0 ms; the programs below take 2.7, 2.6 and
+0.8.  Errors are in ulp of f64; those of f32 are 0.5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hloom.ops import programs, programs_f32, programs_f64
+from hloom.ops.formula import (
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    Term,
+    chlo,
+    copysign,
+    holds_anywhere,
+    is_negative,
+    minimum,
+    polynomial,
+    replaced_if,
+    where,
+)
+from hloom.ops.special_numpy import BESSEL
+
+# ---- error functions ---------------------------------------------------------------------------
+# (1 + 2x) exp(x*x) erfc(x) in powers of (x - 4)/(x + 4) + 1/8, for x from 0 to 28: for f32, f64.
+_ERFC_SHORT = (
+    1.250527262949538, -0.13935699687115377, -0.021728384843391207, 0.13620053832680998,
+    -0.1780065371802092, 0.1576056107258943, -0.10679328450948743, 0.056364028810345156,
+    -0.02233185617325037, 0.005718157532944154, -0.000271688674478806, -0.0004255167498074506,
+    0.00012301653157516314,
+)  # fmt: skip
+_ERFC = (
+    1.2505272632390394, -0.13935699030454549, -0.021728422111116245, 0.13620030141160167,
+    -0.17800575240473823, 0.15760803746367763, -0.10679950081508278, 0.05635350270829027,
+    -0.022308280855401465, 0.005739762806411546, -0.00031808655996892776, -0.0004451236181265776,
+    0.00016952930690675752, 3.798425672423782e-06, -2.026688818385592e-05, 3.35844257269758e-06,
+    2.0082847898764492e-06, -6.807453411246679e-07, -2.0447465733415257e-07,
+    1.0565126620873704e-07, 2.3968098638807107e-08, -1.4088256316672236e-08,
+    -3.058186451321704e-09, 1.230616140167745e-09, 2.811176622204561e-10,
+)  # fmt: skip
+
+
+def _scaled_erfc(a: Term, coefficients: tuple[float, ...]) -> Term:
+    """exp(a*a) erfc(a), for a from 0 to 28."""
+    z = (a - 4.0) / (a + 4.0) + 0.125
+    return polynomial(z, *coefficients) / (1.0 + (a + a))
+
+
+def erfc(x: Term) -> Term:
+    """3 ulp."""
+    single = x.dtype == FLOAT32
+    a = minimum(abs(x).to(FLOAT64), 28.0)
+    if single:
+        tail = _scaled_erfc(a, _ERFC_SHORT) * programs_f32.exp2_wide(a * a * (-1 / math.log(2)))
+    else:
+        # The square in two parts, the first one exact: an error in it counts hundredfold.
+        head = (a.cast(INT64) & -(1 << 27)).cast(FLOAT64)
+        rest = (head - a) * (head + a)
+        tail = _scaled_erfc(a, _ERFC) * programs.exp(rest) * programs.exp(-(head * head))
+    return where(x < 0.0, 2.0 - tail, tail).to(x.dtype)
+
+
+def erf_inv(x: Term) -> Term:
+    """8 ulp; XLA's own f64 is off by 5e5 close to 1, which a Newton step on erfc mends."""
+    near = chlo("erf_inv", x)
+    if x.dtype == FLOAT32:
+        return near
+    size, a = minimum(abs(near), 6.0), abs(x)
+    excess = where(a > 0.5, (1.0 - a) - erfc(size), chlo("erf", size) - a)
+    slope = programs.exp(-(size * size)) * (2 / math.sqrt(math.pi))
+    better = copysign(size - excess / slope, x)
+    return where((a < 1.0) & (a > 1e-8), better, near)
+
+
+# ---- gamma -------------------------------------------------------------------------------------
+# lgamma(x) / ((x - 1)(x - 2)) and digamma(x) / (x - root) in powers of x - 3/2, for x from 1 to 2.
+_LGAMMA = (
+    0.4831289505409809, -0.14595989591430594, 0.06291140107456437, -0.03130848750105415,
+    0.016797098631275844, -0.009425622444767518, 0.005446457839039636, -0.003212074222602009,
+    0.001922916315044322, -0.0011644113425479958, 0.0007115190337726783, -0.0004380355151925843,
+    0.00027131404604478673, -0.00016856961232463447, 0.00010535339176160404,
+    -6.794532539113437e-05, 4.303358406992273e-05, -2.1471686472038385e-05,
+    1.3174891373031416e-05, -1.85413105778364e-05, 1.2148922431734838e-05,
+)  # fmt: skip
+_DIGAMMA = (
+    0.951055876031833, -0.4236274212814572, 0.2405424842407739, -0.1484049230548794,
+    0.09498872445498366, -0.0619221331892193, 0.04076083381023946, -0.02697580007767358,
+    0.017907252496345213, -0.011908145672170784, 0.007926943794456376, -0.0052809116593940525,
+    0.0035190141649363805, -0.002337499646304059, 0.0015565879761797945, -0.001077880610440127,
+    0.0007234757252061551, -0.0003543744160632095, 0.00022695205071257896,
+    -0.0003787189650984702, 0.0002599100450715037,
+)  # fmt: skip
+# The same for f32, to 2e-11 and 1e-10.
+_LGAMMA_SHORT = (
+    0.48312895054214, -0.14595989572768947, 0.06291140062373497, -0.031308508200036764,
+    0.01679712718710599, -0.009424968971210727, 0.005445782302960364, -0.003220857408549642,
+    0.0019304727379901752, -0.001107779496625604, 0.000668737873313046, -0.0006075277504860307,
+    0.0003871930974173682,
+)  # fmt: skip
+_DIGAMMA_SHORT = (
+    0.9510558760498402, -0.42362741856424435, 0.24054247724345762, -0.14840522406207005,
+    0.09498916711445615, -0.0619126468295663, 0.04075038012134311, -0.027102974854724293,
+    0.018023884622986798, -0.011091655135248906, 0.007269435907259108, -0.007703459882210802,
+    0.005284585840456127,
+)  # fmt: skip
+_DIGAMMA_ROOT = (1.4616321449683622, 9.5499954299656977e-17)
+
+# Stirling's series, B_2k / (2k (2k-1)) and B_2k / 2k, in powers of 1 / x**2.
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+_STIRLING_SLOPE = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
+_FAR = 8  # from here on the series serve
+
+
+def _down(x: Term) -> tuple[Term, Term, Term]:
+    """t, p, s by which 0 < x < 8 is led back to t, from 1 to 2.
+
+    gamma(x) = p gamma(t), and digamma(x) = s / p + digamma(t): x is t + n, where n is -1 to 6.
+    """
+    low = x < 1.0
+    steps = x.floor() - 1.0
+    t = where(low, x + 1.0, x - steps)
+    product, slope = x.full(1.0), x.full(0.0)
+    for k in range(1, _FAR - 1):
+        factor = x - float(k)
+        more = steps >= float(k)
+        slope = where(more, slope * factor + product, slope)
+        product = where(more, product * factor, product)
+    return t, product, slope
+
+
+class Precision(NamedTuple):
+    """What the programs below are made of: long enough for f64, or short, for f32."""
+
+    lgamma: tuple[float, ...]
+    digamma: tuple[float, ...]
+    log: Callable[[Term], Term]
+    sin: Callable[[Term], Term]
+    tan: Callable[[Term], Term]
+
+
+_LONG = Precision(_LGAMMA, _DIGAMMA, programs_f64.log, programs_f64.sin, programs_f64.tan)
+_SHORT = Precision(
+    _LGAMMA_SHORT,
+    _DIGAMMA_SHORT,
+    programs_f32.log_wide,
+    programs_f32.sin_wide,
+    programs_f32.tan_wide,
+)
+
+
+def _mirrored(
+    x: Term, right: Callable[[Term], Term], everywhere: Callable[[Term], Term]
+) -> Term:
+    """`everywhere(x)`; of many numbers, if all are positive, `right(x)`, which costs half."""
+    if x.size < programs.MANY:
+        return everywhere(x)
+    return replaced_if(holds_anywhere(x <= 0.0), x, right(x), everywhere)
+
+
+def _lgamma_of_positive(x: Term, made: Precision) -> Term:
+    far = x >= float(_FAR)
+    near = where(far, 1.5, x)
+    t, product, _ = _down(near)
+    low = near < 1.0
+    zeros = where(low, near * (near - 1.0), (t - 1.0) * (t - 2.0))  # t is rounded where low
+    value = zeros * polynomial(t - 1.5, *made.lgamma)
+    log = made.log(where(far, x, where(low, near, product)))
+    y = where(far, x, float(_FAR))
+    inverse = 1.0 / y
+    series = inverse * polynomial(inverse * inverse, *_STIRLING)
+    stirling = (y - 0.5) * (log - 1.0) + (series + (math.log(2 * math.pi) - 1) / 2)
+    value = where(far, stirling, where(low, value - log, value + log))
+    return where(x < math.inf, value, x)
+
+
+def lgamma(x: Term) -> Term:
+    """4 ulp; of negative numbers, near its zeros there, 1e-15 of the larger summand."""
+    made = _SHORT if x.dtype == FLOAT32 else _LONG
+
+    def right(x: Term) -> Term:
+        return _lgamma_of_positive(x.to(FLOAT64), made).to(x.dtype)
+
+    def everywhere(x: Term) -> Term:
+        wide = x.to(FLOAT64)
+        a = abs(wide)
+        value = _lgamma_of_positive(a, made)
+        # gamma(x) gamma(-x) = -pi / (x sin(pi x)); for tiny x this is 1/x**2, and may overflow.
+        sine = made.sin(abs(wide - wide.nearest()) * math.pi)
+        left = made.log(math.pi / (minimum(a, 1e300) * sine)) - value
+        left = where(a < 1e-100, value, where((sine == 0.0) | (a == math.inf), math.inf, left))
+        value = where(is_negative(wide), left, value)
+        return where(a == 0.0, math.inf, value).to(x.dtype)
+
+    return _mirrored(x, right, everywhere)
+
+
+def _digamma_of_positive(x: Term, made: Precision) -> Term:
+    far = x >= float(_FAR)
+    near = where(far, 1.5, x)
+    t, product, slope = _down(near)
+    value = ((t - _DIGAMMA_ROOT[0]) - _DIGAMMA_ROOT[1]) * polynomial(t - 1.5, *made.digamma)
+    low = near < 1.0
+    value = where(low, value - 1.0 / near, value + slope / product)
+    y = where(far, x, float(_FAR))
+    inverse = 1.0 / y
+    square = inverse * inverse
+    series = inverse * 0.5 + square * polynomial(square, *_STIRLING_SLOPE)
+    value = where(far, made.log(y) - series, value)
+    return where(x < math.inf, value, x)
+
+
+def digamma(x: Term) -> Term:
+    """4 ulp; of negative numbers, near its zeros there, 1e-15 of the larger summand."""
+    made = _SHORT if x.dtype == FLOAT32 else _LONG
+
+    def right(x: Term) -> Term:
+        return _digamma_of_positive(x.to(FLOAT64), made).to(x.dtype)
+
+    def everywhere(x: Term) -> Term:
+        wide = x.to(FLOAT64)
+        negative = is_negative(wide)
+        value = _digamma_of_positive(where(negative, 1.0 - wide, wide), made)
+        part = wide - wide.nearest()
+        left = where(part == 0.0, math.nan, value - math.pi / made.tan(part * math.pi))
+        value = where(negative, left, value)
+        return where(wide == 0.0, copysign(wide.full(math.inf), -wide), value).to(x.dtype)
+
+    return _mirrored(x, right, everywhere)
+
+
+# ---- Bessel ------------------------------------------------------------------------------------
+def _chebyshev(t: Term, coefficients: tuple[float, ...]) -> Term:
+    """The sum of c[k] T_k(t), the first one halved, by Clenshaw's recurrence."""
+    before, last = t.full(0.0), t.full(0.0)
+    for c in coefficients[:0:-1]:
+        before, last = last, t * last * 2.0 - before + c
+    return t * last - before + coefficients[0] / 2
+
+
+def bessel(x: Term, order: int) -> Term:
+    """exp(-|x|) I(x) of order 0 or 1, by one expansion up to 8 and another beyond; 4 ulp."""
+    small, large = BESSEL[order]
+    a = abs(x.to(FLOAT64))
+    far = a > 8.0
+    beyond = where(far, a, 8.0)
+    near = _chebyshev(minimum(a, 8.0) * 0.25 - 1.0, small)
+    series = _chebyshev(16.0 / beyond - 1.0, large) / beyond.sqrt()
+    size = where(far, series, near * a if order else near)
+    size = where(a == a, size, a).to(x.dtype)
+    return copysign(size, x) if order else size
