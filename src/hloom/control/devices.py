@@ -228,11 +228,11 @@ def block_until_ready(x: Any) -> Any:
     >>> hloom.block_until_ready([jnp.ones(2), 1])
     [Array([1., 1.], dtype=float32), 1]
     """
-    leaves = tree.leaves(x)
-    wait_for_all([leaf for leaf in leaves if not isinstance(leaf, Tracer)])
-    for leaf in leaves:
-        if not isinstance(leaf, Array) and hasattr(leaf, "block_until_ready"):
-            leaf.block_until_ready()
+    others = wait_for_all(x.values() if x.__class__ is dict else tree.leaves(x))
+    if others:
+        for leaf in tree.leaves(others):
+            if not isinstance(leaf, Tracer) and hasattr(leaf, "block_until_ready"):
+                leaf.block_until_ready()
     return x
 
 

@@ -377,17 +377,27 @@ def from_buffers(
     return made
 
 
-def wait_for_all(arrays: Iterable[Any]) -> None:
-    """Wait until all are computed, once for each program: 12 us less for 50 results of one."""
+def wait_for_all(values: Iterable[Any]) -> list[Any]:
+    """Wait for the arrays among `values`, once for each program: 12 us less for 50 results of one.
+
+    Returns what is not a plain array.
+    """
+    others = []
     done = None
-    for x in arrays:
-        if isinstance(x, Array) and x.__class__ is not HostArray:
-            run = getattr(x, "_run", None)
-            if run is None:
-                x.block_until_ready()
-            elif run is not done:
-                _wait_for_run(run, x)
-                done = run
+    for x in values:
+        if x.__class__ is not Array:
+            others.append(x)
+            continue
+        try:
+            run = x._run
+        except AttributeError:
+            run = None
+        if run is None:
+            x.block_until_ready()
+        elif run is not done:
+            _wait_for_run(run, x)
+            done = run
+    return others
 
 
 def _wait_for_run(run: Any, x: Array) -> None:

@@ -14,7 +14,7 @@ from hloom.core.array import Array, HostArray, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
 
 _RANK = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
-_SCALAR_RANK = {bool: 0, int: 1, float: 2, complex: 3}
+_SCALAR_RANK: dict[Any, int] = {bool: 0, int: 1, float: 2, complex: 3}
 _constants: dict[Any, HostArray] = {}  # never handed to users: they could delete the buffer
 
 

@@ -50,7 +50,7 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
     def __init__(self, cls: type, x64: bool):
         super().__init__()
         self.cls = cls
-        self.x64 = x64
+        self.aval = weak_aval(cls, x64) if cls in (bool, int, float) else None
         self.zeros: dict[float, tuple[ShapedArray, Any]] = {}
 
     def __missing__(self, value: Any) -> tuple[ShapedArray, Any]:
@@ -69,11 +69,11 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
         return made
 
     def make(self, value: Any) -> tuple[ShapedArray, Any]:
-        if self.cls in (bool, int, float):
-            made = scalar(value, weak_aval(self.cls, self.x64)).__deepcopy__(None)
-        else:
+        aval = self.aval
+        if aval is None:
             made = as_array(value)
-        return made.aval, made._buf
+            return made.aval, made._buf
+        return aval, executable.put(np.array(value, aval.dtype), aval)
 
 
 _SCALAR_CLASSES = (bool, int, float, complex, np.float32, np.float64, np.bool_)

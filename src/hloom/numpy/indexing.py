@@ -20,7 +20,7 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import ENGINES
+from hloom.core.executable import ENGINES, put
 from hloom.core.operands import from_numpy
 from hloom.core.tables import Tables
 from hloom.core.trace import Tracer
@@ -485,17 +485,18 @@ _rows_tables = Tables()  # x[i:j]: by the type and the number of rows
 
 
 class Positions(dict[int, Any]):
-    """Buffers of int32 positions, each put once; bounded, since many small buffers slow all others."""
+    """Buffers of int32 positions, put once while there is room; many small buffers slow all others."""
 
     CAPACITY = 1024
 
     def __missing__(self, position: int) -> Any:
-        if len(self) >= self.CAPACITY:
-            self.clear()
-        buffer = self[position] = _position(position, 1)._buf
+        buffer = put(np.array(position, INT32), _POSITION)
+        if len(self) < self.CAPACITY:
+            self[position] = buffer
         return buffer
 
 
+_POSITION = ShapedArray((), INT32)
 _positions = Positions()
 
 
@@ -545,7 +546,7 @@ def _build_rows(table: Any, key: Any, aval: ShapedArray, count: int, keep: bool)
         cut = read_basic(x, [first, *[Basic(0, n, 1, True) for n in aval.shape[1:]]], True)
         return cut if keep else reshape(cut, aval.shape[1:])
 
-    types = [aval, ShapedArray((), INT32)]
+    types = [aval, _POSITION]
     return eager.build(rows, types, "getitem", lambda program: table.store(key, program))
 
 
