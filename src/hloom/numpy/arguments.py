@@ -83,7 +83,7 @@ def sizes_argument(name: str, shape: Any) -> tuple[int, ...]:
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
-    if isinstance(shape, (str, bytes)):
+    if isinstance(shape, (str, bytes, bool)):
         raise TypeError
     try:
         return (index(shape),)

@@ -95,17 +95,22 @@ def method_astype(
         )
     if self.aval.dtype == wanted and not self.aval.weak_type:
         return array(self) if copy else self
-    if (
-        get().key is None or dtypes.kind(self.aval.dtype) == "complex"
-    ):  # complex to real warns each time
+    if get().key is None or dtypes.kind(self.aval.dtype) == "complex":  # which warns each time
         return convert_element_type(self, wanted)  # type: ignore[no-any-return]
-    # A dtype that is narrowed warns each time: it must not be found in the table.
-    silent = dtype is None or dtype is int or dtype is float or dtypes.as_dtype(dtype) == wanted
 
     def body(x: Any) -> Any:
         return convert_element_type(x, wanted)
 
-    return eager.run(body, _casts, "astype", (self,), (dtype if silent else wanted,))  # type: ignore[no-any-return]
+    return eager.run(body, _casts, "astype", (self,), (_spelling(dtype, wanted),))  # type: ignore[no-any-return]
+
+
+def _spelling(dtype: Any, wanted: np.dtype[Any]) -> Any:
+    """What a program is found by: the dtype as the user wrote it, unless that has to warn."""
+    if dtype is None or dtype is int or dtype is float or dtype is complex:
+        return dtype
+    if isinstance(dtype, (str, type, np.dtype)) and dtypes.as_dtype(dtype) == wanted:
+        return dtype
+    return wanted
 
 
 @eager.function(static=("dtype",))
@@ -351,8 +356,7 @@ def _elements(self: Array) -> list[Array]:
     value = self._value()
     aval = ShapedArray((), self.aval.dtype, self.aval.weak_type)
     if value.nbytes > KEPT:
-        held = [each.copy() for each in value[:, None][..., 0:1].reshape(-1, 1)]
-        held = [each.reshape(()) for each in held]
+        held = [np.array(each, dtype=value.dtype) for each in value]
     else:
         held = [value[i, ...] for i in range(len(value))]
     set_value = _slot.__set__

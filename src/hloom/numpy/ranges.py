@@ -21,6 +21,7 @@ from hloom.errors import ConcretizationTypeError
 from hloom.numpy import eager, promotion
 from hloom.numpy.arguments import concrete_values, count_argument, dtype_argument
 from hloom.numpy.creation import static
+from hloom.numpy.fitting import check_bounds
 from hloom.numpy.sequences import put
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import pow
@@ -116,19 +117,13 @@ def _arange_dtype(given: list[Any]) -> np.dtype[Any]:
 
 def _integers(start: int, stop: int, step: int, dtype: np.dtype[Any]) -> Array:
     """Integers, all of which must be of the dtype."""
-    count = len(range(start, stop, step))
+    numbers = range(start, stop, step)
+    count = max((stop - start + step - (1 if step > 0 else -1)) // step, 0)
+    if count > 2**63 - 1:
+        raise ValueError(f"arange: Maximum allowed size exceeded; {numbers} are {count} numbers")
     if count:
-        info, last = dtypes.iinfo(dtype), start + (count - 1) * step
-        for value in (start, last):
-            if not info.min <= value <= info.max:
-                raise OverflowError(
-                    f"arange: Python integer {value} out of bounds for {dtype.name}; use a wider one"
-                    + (
-                        ""
-                        if get().config.enable_x64
-                        else ", with 64-bit types on: `with hloom.enable_x64():`"
-                    )
-                )
+        check_bounds("arange", numbers[0], dtype)
+        check_bounds("arange", numbers[-1], dtype)
 
     def traced() -> Array:
         made = iota(dtype, (count,), 0)
