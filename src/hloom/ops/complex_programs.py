@@ -65,9 +65,12 @@ def log(z: Term) -> Term:
 
 
 def log1p(z: Term) -> Term:
-    """As NumPy: the length of 1 + z and its direction."""
-    x, y = z.real + 1.0, z.imag
-    return complex_of(programs.log(hypot(x, y)), programs.atan2(y, x))
+    """The logarithm of the length of 1 + z, near 1 by what it exceeds 1; and its direction."""
+    x, y = z.real, z.imag
+    near = programs.log1p(x * (x + 2.0) + y * y) * 0.5  # NumPy's has no digit of a small z
+    far = programs.log(hypot(x + 1.0, y))
+    is_near = (abs(x) < 0.5) & (abs(y) < 0.5)
+    return complex_of(where(is_near, near, far), programs.atan2(y, x + 1.0))
 
 
 def expm1(z: Term) -> Term:

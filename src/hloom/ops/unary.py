@@ -544,10 +544,22 @@ def log10(x: Any) -> Any:
     return log10_p(x)
 
 
+def _numpy_log1p(z: Any) -> Any:
+    """NumPy's, but of small complex numbers, where that is log(1 + z)."""
+    if z.dtype.kind != "c":
+        return np.log1p(z)
+    x, y = z.real, z.imag
+    is_near = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
+    near = np.log1p(np.where(is_near, x * (x + 2) + y * y, 0)) * z.real.dtype.type(0.5)
+    result = np.array(np.log1p(z))
+    result.real = np.where(is_near, near, result.real)
+    return result
+
+
 log1p_p = Elementwise(
     "log1p",
     formula={"float": programs.log1p, "complex": complex_programs.log1p},
-    numpy=np.log1p,
+    numpy=_numpy_log1p,
     jvp=[lambda t, out, x: div(t, add(x, 1))],
     domain="inexact",
 )
