@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from hloom import dtypes
 from hloom.numpy import domains, eager
 from hloom.numpy.promotion import array_like, promote_inexact
 from hloom.ops import arithmetic, binary, compare, special, unary
+from hloom.ops.convert import convert_element_type_p
+
+FLOAT32 = np.dtype("float32")
 
 
 @eager.unary
@@ -145,5 +151,21 @@ def i0(x: Any, /) -> Any:
     if domains.is_complex(array_like("i0", x)):
         raise TypeError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
     (x,) = domains.floats("i0", x)
-    half = unary.exp(arithmetic.mul(unary.abs(x), 0.5))  # exp(x) may overflow where i0(x) does not
-    return arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(x)), half)
+    wide = unary.abs(_at_least_float32(x))
+    half = unary.exp(arithmetic.mul(wide, 0.5))  # exp(x) may overflow where i0(x) does not
+    value = arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(wide)), half)
+    value = compare.select(compare.eq(wide, math.inf), math.inf, value)
+    return _in_dtype_of(value, x)
+
+
+def _at_least_float32(x: Any) -> Any:
+    """Floats of fewer bits in float32, so that a composed function is rounded once."""
+    if dtypes.bits(x.aval.dtype) >= 32:
+        return x
+    return convert_element_type_p(x, new_dtype=FLOAT32, weak_type=False)
+
+
+def _in_dtype_of(value: Any, x: Any) -> Any:
+    if value.aval.dtype == x.aval.dtype:
+        return value
+    return convert_element_type_p(value, new_dtype=x.aval.dtype, weak_type=False)

@@ -248,27 +248,26 @@ def spacing(x: Any, /) -> Any:
     Array([ 1.1920929e-07, -1.1920929e-07,  1.0240000e+03], dtype=float32)
     """
     (x,) = domains.floats("spacing", x)
-    digits = int(dtypes.finfo(x.aval.dtype).nmant)
+    limits = dtypes.finfo(x.aval.dtype)
+    digits, infinity = int(limits.nmant), int(limits.maxexp) - int(limits.minexp) + 1
     bits = _bits(x)
-    exponent = _exponent_field(bits, digits, x.aval.dtype)
+    magnitude = _magnitude(bits)
+    exponent = binary.shift_right_logical(magnitude, digits)
     # 2**(exponent - digits), normal or subnormal.  By bits, since XLA flushes the latter.
     normal = binary.shift_left(arithmetic.sub(exponent, digits), digits)
     one = linear.constant(1, bits.aval.dtype)
     subnormal = binary.shift_left(one, binary.max(arithmetic.sub(exponent, 1), 0))
     size = compare.select(compare.gt(exponent, digits), normal, subnormal)
-    signed = binary.bitwise_or(size, binary.bitwise_and(bits, _sign_mask(bits.aval.dtype)))
-    distance = bitcast_convert_type_p(signed, new_dtype=x.aval.dtype)
+    largest = (infinity << digits) - 1
+    size = compare.select(compare.eq(magnitude, largest), largest + 1, size)
+    sign = compare.select(compare.eq(magnitude, 0), 0, binary.bitwise_xor(bits, magnitude))
+    distance = bitcast_convert_type_p(binary.bitwise_or(size, sign), new_dtype=x.aval.dtype)
     return compare.select(unary.is_finite(x), distance, NAN)
 
 
-def _sign_mask(dtype: np.dtype[Any]) -> int:
-    return int(dtypes.iinfo(dtype).min)
-
-
-def _exponent_field(bits: Any, digits: int, dtype: np.dtype[Any]) -> Any:
-    """The biased exponent of a float from its bits; 0 for subnormals."""
-    magnitude = binary.bitwise_and(bits, int(dtypes.iinfo(bits.aval.dtype).max))
-    return binary.shift_right_logical(magnitude, digits)
+def _magnitude(bits: Any) -> Any:
+    """A float's bits without the sign."""
+    return binary.bitwise_and(bits, int(dtypes.iinfo(bits.aval.dtype).max))
 
 
 # ---- exponents ---------------------------------------------------------------------------------
@@ -337,14 +336,14 @@ def _split(x: Any) -> tuple[Any, Any]:
     limits = dtypes.finfo(x.aval.dtype)
     digits, bias = int(limits.nmant), 1 - int(limits.minexp)
     bits = _bits(x)
-    magnitude = binary.bitwise_and(bits, int(dtypes.iinfo(bits.aval.dtype).max))
+    magnitude = _magnitude(bits)
     field = binary.shift_right_logical(magnitude, digits)
     shift = arithmetic.sub(unary.clz(magnitude), dtypes.bits(x.aval.dtype) - 1 - digits)
     subnormal = compare.eq(field, 0)
     field = compare.select(subnormal, arithmetic.sub(1, shift), field)
     exponent = arithmetic.sub(field, bias - 1)
     fraction = binary.bitwise_and(binary.shift_left(magnitude, shift), (1 << digits) - 1)
-    sign = binary.bitwise_and(bits, _sign_mask(bits.aval.dtype))
+    sign = binary.bitwise_xor(bits, magnitude)
     small = binary.bitwise_or(binary.bitwise_or(sign, fraction), (bias - 1) << digits)
     small = bitcast_convert_type_p(small, new_dtype=x.aval.dtype)
     scaled = _scaled(x, _converted(arithmetic.neg(exponent), INT64))
