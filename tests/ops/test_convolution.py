@@ -10,7 +10,6 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
 from hloom.ops import convolution
 from hloom.ops.convolution import conv_general_dilated
 from tests.ops import machine, structured

@@ -44,7 +44,8 @@ GATHERS = [
     Case("blocks, clip", _gather(BLOCKS, (2, 3), "clip"), ((5, 4), CORNERS)),
     Case("blocks, fill", _gather(BLOCKS, (2, 3), "fill"), ((5, 4), CORNERS)),
     Case("windows between batch axes",
-         _gather(G((0, 2), (1,), (1, 0)), (2, 1, 3), "clip"), ((3, 4, 3), CORNERS.reshape(5, 1, 2))),
+         _gather(G((0, 2), (1,), (1, 0)), (2, 1, 3), "clip"),
+         ((3, 4, 3), CORNERS.reshape(5, 1, 2))),
     Case("batch axes", _gather(BATCHED, (1, 1, 2), "clip"), ((3, 4, 2), PER_ROW),
          lambda x, i: x[np.arange(3)[:, None], np.clip(i[..., 0], 0, 3)]),
     Case("batch axes, fill", _gather(BATCHED, (1, 1, 2), "fill"), ((3, 4, 2), PER_ROW)),
@@ -159,7 +160,7 @@ def test_of_several_updates_the_last_stands() -> None:
     want[i[:, 0]] = u
     for engine in ("xla", "reference", "numpy"):
         (got,) = structured.evaluate(
-            engine, lambda i, u: lax.scatter(jnp.zeros(50, "float32"), i, u, S((), (0,), (0,))), i, u
+            engine, lambda i, u: lax.scatter(np.zeros(50, "f"), i, u, S((), (0,), (0,))), i, u
         )
         assert np.array_equal(got, want), engine
 
@@ -218,7 +219,7 @@ def test_second_derivatives() -> None:
     np.testing.assert_allclose(np.asarray(got), [12.0, -12.0, 12.0])
 
 
-X, I = jnp.ones((5, 3)), jnp.zeros((2, 1), int)
+X, AT = jnp.ones((5, 3)), jnp.zeros((2, 1), int)
 
 
 @pytest.mark.parametrize(
@@ -226,23 +227,24 @@ X, I = jnp.ones((5, 3)), jnp.zeros((2, 1), int)
     [
         (lambda: lax.gather(X, jnp.zeros((2, 1)), ROWS, (1, 3)), TypeError, "integers"),
         (lambda: lax.gather(X, jnp.zeros((2, 2), int), ROWS, (1, 3)), ValueError, "index vectors"),
-        (lambda: lax.gather(X, I, ROWS, (1, 4)), ValueError, "at most"),
-        (lambda: lax.gather(X, I, ROWS, (1,)), ValueError, "each operand axis"),
-        (lambda: lax.gather(X, I, ROWS, (2, 3)), ValueError, "size 1"),
-        (lambda: lax.gather(X, I, G((2,), (0,), (0,)), (1, 3)), ValueError, "window axes"),
-        (lambda: lax.gather(X, I, G((1,), (5,), (0,)), (1, 3)), ValueError, "collapsed"),
-        (lambda: lax.gather(X, I, G((1,), (), (0,)), (1, 3)), ValueError, "window axis"),
-        (lambda: lax.gather(X, I, G((1,), (0,), (0,), (0,), (0,)), (1, 3)), ValueError, "distinct"),
-        (lambda: lax.gather(X, I, ROWS, (1, 3), mode="wrap"), ValueError, "mode is"),
+        (lambda: lax.gather(X, AT, ROWS, (1, 4)), ValueError, "at most"),
+        (lambda: lax.gather(X, AT, ROWS, (1,)), ValueError, "each operand axis"),
+        (lambda: lax.gather(X, AT, ROWS, (2, 3)), ValueError, "size 1"),
+        (lambda: lax.gather(X, AT, G((2,), (0,), (0,)), (1, 3)), ValueError, "window axes"),
+        (lambda: lax.gather(X, AT, G((1,), (5,), (0,)), (1, 3)), ValueError, "collapsed"),
+        (lambda: lax.gather(X, AT, G((1,), (), (0,)), (1, 3)), ValueError, "window axis"),
+        (lambda: lax.gather(X, AT, G((1,), (0,), (0,), (0,), (0,)), (1, 3)), ValueError,
+         "distinct"),
+        (lambda: lax.gather(X, AT, ROWS, (1, 3), mode="wrap"), ValueError, "mode is"),
         (lambda: lax.gather(X, jnp.int32(0), ROWS, (1, 3)), TypeError, "last axis"),
-        (lambda: lax.gather(X, I, ROWS, (1, 3), fill_value=jnp.ones(3)), TypeError, "0-d"),
-        (lambda: lax.gather(X, I, ROWS, (1, 3), fill_value=jnp.int32(1)), TypeError, "dtype"),
-        (lambda: lax.scatter(X, I, jnp.ones((2, 4)), S_ROWS), ValueError, "at most"),
-        (lambda: lax.scatter(X, I, jnp.ones((3, 3)), S_ROWS), ValueError, "shape of the indices"),
-        (lambda: lax.scatter(X, I, jnp.ones(3), S_ROWS), ValueError, "need 1 window axes"),
-        (lambda: lax.scatter(X, I, jnp.ones((2, 3), int), S_ROWS), TypeError, "dtype"),
-        (lambda: lax.scatter_add(X, I, jnp.ones((2, 3)), S((9,), (0,), (0,))), ValueError, "9"),
-        (lambda: lax.scatter_apply(X, I, lambda v: v > 0, S_ROWS, update_shape=(2, 3)), TypeError,
+        (lambda: lax.gather(X, AT, ROWS, (1, 3), fill_value=jnp.ones(3)), TypeError, "0-d"),
+        (lambda: lax.gather(X, AT, ROWS, (1, 3), fill_value=jnp.int32(1)), TypeError, "dtype"),
+        (lambda: lax.scatter(X, AT, jnp.ones((2, 4)), S_ROWS), ValueError, "at most"),
+        (lambda: lax.scatter(X, AT, jnp.ones((3, 3)), S_ROWS), ValueError, "shape of the indices"),
+        (lambda: lax.scatter(X, AT, jnp.ones(3), S_ROWS), ValueError, "need 1 window axes"),
+        (lambda: lax.scatter(X, AT, jnp.ones((2, 3), int), S_ROWS), TypeError, "dtype"),
+        (lambda: lax.scatter_add(X, AT, jnp.ones((2, 3)), S((9,), (0,), (0,))), ValueError, "9"),
+        (lambda: lax.scatter_apply(X, AT, lambda v: v > 0, S_ROWS, update_shape=(2, 3)), TypeError,
          "bool"),
     ],
 )  # fmt: skip
@@ -253,6 +255,6 @@ def test_errors(call: object, error: type[Exception], words: str) -> None:
 
 
 def test_scatter_apply_says_how_to_differentiate() -> None:
-    fun = lambda x: lax.scatter_apply(x, I, lax.sin, S_ROWS, update_shape=(2, 3))[0, 0]
+    fun = lambda x: lax.scatter_apply(x, AT, lax.sin, S_ROWS, update_shape=(2, 3))[0, 0]
     with pytest.raises(NotImplementedError, match="x.at"):
         hloom.grad(fun)(X)

@@ -81,7 +81,8 @@ SCANS = [
 ]  # fmt: skip
 LONG = [
     Case("long cumsum", lambda x: lax.cumsum(x), ((700,),),
-         lambda x: x.cumsum(dtype=machine.wider(x).dtype), ("int32", "float32", "float64"), 40, SUM),
+         lambda x: x.cumsum(dtype=machine.wider(x).dtype), ("int32", "float32", "float64"), 40,
+         SUM),
     Case("long cumsum, reversed", lambda x: lax.cumsum(x, 1, True), ((2, 300),),
          lambda x: np.flip(np.flip(x, 1).cumsum(1, dtype=machine.wider(x).dtype), 1),
          ("int32", "float32", "float64"), 40, SUM),

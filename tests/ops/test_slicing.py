@@ -16,7 +16,8 @@ I32 = np.int32
 
 def _update(x: np.ndarray, u: np.ndarray, *starts: int) -> np.ndarray:
     out = np.array(x)
-    places = [min(max(i + n if i < 0 else i, 0), n - m) for i, n, m in zip(starts, x.shape, u.shape)]
+    wanted = [i + n if i < 0 else i for i, n in zip(starts, x.shape)]
+    places = [min(max(i, 0), n - m) for i, n, m in zip(wanted, x.shape, u.shape)]
     out[tuple(slice(i, i + m) for i, m in zip(places, u.shape))] = u
     return out
 

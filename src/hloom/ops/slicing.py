@@ -232,7 +232,7 @@ class Pad(Primitive):
         self, block: Any, out: ShapedArray, x: Any, value: Any, *, padding_config: Config
     ) -> Any:
         low, high, interior = zip(*padding_config)
-        # Without its simplifier, which is off for the sake of rounding, XLA has no negative padding.
+        # Without its simplifier, which is off for exact rounding, XLA has no negative padding.
         before, behind = ([max(n, 0) for n in side] for side in (low, high))
         widened = [a + n for a, n in zip(before, behind)]
         dilated = [n + max(n - 1, 0) * i for n, i in zip(x.aval.shape, interior)]

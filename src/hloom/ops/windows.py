@@ -239,12 +239,19 @@ class ReduceWindow(Primitive):
 def _write(
     block: Any, window: Window, xs: Sequence[Any], inits: Sequence[Any], shape: Sizes, region: str
 ) -> list[Any]:
-    """One reduce_window of several operands."""
+    """One reduce_window of several operands; initial values are plain numbers."""
     scalars = [block.constant(i, ShapedArray((), x.aval.dtype)) for x, i in zip(xs, inits)]
+    return write_windows(block, window, xs, scalars, shape, region)
+
+
+def write_windows(
+    block: Any, window: Window, xs: Sequence[Any], inits: Sequence[Any], shape: Sizes, region: str
+) -> list[Any]:
+    """One StableHLO reduce_window of several operands."""
     outs = [ShapedArray(shape, x.aval.dtype) for x in xs]
-    names = ", ".join(map(str, (*xs, *scalars)))
+    names = ", ".join(map(str, (*xs, *inits)))
     head = f'"stablehlo.reduce_window"({names}) <{{{window.attributes()}}}> {region}'
-    made: list[Any] = block.op(head, (*xs, *scalars), outs)
+    made: list[Any] = block.op(head, (*xs, *inits), outs)
     return made
 
 
