@@ -4,6 +4,7 @@ Strict means: no promotion of dtypes, no broadcasting of ranks.  `hloom.numpy` i
 on top.
 """
 
+from hloom.control.computations import reduce, reduce_window
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.binary import (
     bitwise_and,
@@ -268,6 +269,7 @@ __all__ = [
     "pow",
     "real",
     "reciprocal",
+    "reduce",
     "reduce_and",
     "reduce_max",
     "reduce_min",
@@ -275,6 +277,7 @@ __all__ = [
     "reduce_precision",
     "reduce_prod",
     "reduce_sum",
+    "reduce_window",
     "reduce_window_shape_tuple",
     "reduce_xor",
     "rem",
