@@ -421,8 +421,8 @@ def copy(x: Any) -> Any:
 def stop_gradient(x: Any) -> Any:
     """The same values, through which no derivative flows; `x` may be a pytree of arrays.
 
-    >>> hloom.grad(lambda x: x * lax.stop_gradient(x))(3.0)
-    Array(3., dtype=float32, weak_type=True)
+    >>> hloom.grad(lambda x: x * lax.stop_gradient(x))(jnp.float32(3))
+    Array(3., dtype=float32)
     """
     return tree.map(_stop_gradient, x)
 
