@@ -263,7 +263,10 @@ class Array:
         >>> jnp.ones(2).block_until_ready()
         Array([1., 1.], dtype=float32)
         """
-        executable.ENGINES["xla"].wait(self._buf)
+        try:
+            self._buf.block_until_ready()
+        except RuntimeError as error:
+            raise executable.explain(error, "the array", (self,)) from None
         return self
 
     def is_ready(self) -> bool:

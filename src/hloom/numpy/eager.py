@@ -25,7 +25,7 @@ from hloom.config import Config, current
 from hloom.core import executable, source
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array, scalar, weak_aval
+from hloom.core.operands import as_array, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import Origin, Tracer
