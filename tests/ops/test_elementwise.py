@@ -167,7 +167,10 @@ def test_a_scalar_goes_with_any_shape(case: Case) -> None:
         if len(xs) == 1:
             want = want[0, 0]
         assert got.shape == want.shape
-        assert same_bits(got, want).all()
+        if case.oracle is None:
+            assert same_bits(got, want).all()
+        else:  # vector and scalar code may round differently
+            np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
 def test_vmap_of_scalars_beside_arrays() -> None:

@@ -99,13 +99,18 @@ _ASIN = (
 )  # fmt: skip
 
 
+def _atan_rest(a: Term) -> Term:
+    """atan(a) - a, for a from 0 to 1; an exact 1 gives an exact pi/4."""
+    z = a * a
+    return where(a == 1.0, math.pi / 4 - 1.0, a * z * polynomial(z, *_ATAN))
+
+
 def atan(x: Term) -> Term:
     """1.2 ulp."""
     t = abs(x)
     steep = t > 1.0
     a = where(steep, 1.0 / t, t)
-    z = a * a
-    r = a + a * z * polynomial(z, *_ATAN)
+    r = a + _atan_rest(a)
     r = where(steep, HALF_PI[0] - (r - HALF_PI[1]), r)
     return flip(r, sign_of(x))
 
@@ -116,8 +121,7 @@ def atan2(y: Term, x: Term) -> Term:
     steep = v > u
     a, b = where(steep, u, v), where(steep, v, u)
     t = where(a == 0.0, a, where(a == b, a.full(1.0), a / b))
-    z = t * t
-    q = t * z * polynomial(z, *_ATAN)
+    q = _atan_rest(t)
     left = is_negative(x)
     base = where(steep, HALF_PI[0], where(left, x.full(PI), x.full(0.0)))
     rest = base * -2.7827534e-08

@@ -33,7 +33,7 @@ def sin(x: Any) -> Any:
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
 
     >>> lax.sin(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.8414709], dtype=float32)
+    Array([0.        , 0.84147096], dtype=float32)
     """
     return sin_p(x)
 
@@ -53,7 +53,7 @@ def cos(x: Any) -> Any:
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
 
     >>> lax.cos(jnp.array([0.0, 1.0]))
-    Array([1.        , 0.54030234], dtype=float32)
+    Array([1.       , 0.5403023], dtype=float32)
     """
     return cos_p(x)
 
@@ -93,7 +93,7 @@ def asin(x: Any) -> Any:
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
 
     >>> lax.asin(jnp.array([0.0, 0.5]))
-    Array([0.        , 0.52359885], dtype=float32)
+    Array([0.       , 0.5235988], dtype=float32)
     """
     return asin_p(x)
 
@@ -265,7 +265,7 @@ def acosh(x: Any) -> Any:
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
 
     >>> lax.acosh(jnp.array([1.0, 2.0]))
-    Array([0.       , 1.3169578], dtype=float32)
+    Array([0.      , 1.316958], dtype=float32)
     """
     return acosh_p(x)
 
