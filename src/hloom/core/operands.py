@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
     return made
 
 
+@cache
 def weak_aval(cls: type, x64: bool) -> ShapedArray:
     """The type of a lone Python scalar of this class."""
     return ShapedArray((), dtypes.scalar_type_of(cls, x64), cls is not bool)

@@ -17,6 +17,7 @@ class Table(dict[Any, Any]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.aliases: dict[Any, list[Any]] = {}
         Table.everywhere.add(self)
 
     __hash__ = object.__hash__  # type: ignore[assignment]
@@ -28,7 +29,16 @@ class Table(dict[Any, Any]):
             for old in list(self)[: CAPACITY // 4]:
                 self.pop(old, None)
         self[key] = value
+        for alias in self.aliases.get(key, ()):
+            self[alias] = value
         return value
+
+    def alias(self, key: Any, other: Any) -> None:
+        """Let `other` find what stands under `key`, now and whenever that is replaced."""
+        known = self.aliases.setdefault(key, [])
+        if other not in known:
+            known.append(other)
+        self[other] = self[key]
 
 
 _EMPTY: dict[Any, Any] = {}

@@ -29,7 +29,7 @@ from hloom.core.operands import as_array, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import Origin, Tracer
-from hloom.numpy.fitting import fit
+from hloom.numpy.fitting import fit, holds_integers, is_large
 from hloom.numpy.promotion import array_like
 
 _new = object.__new__
@@ -42,7 +42,8 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
     """Python or NumPy scalars of one class: value -> (aval, buffer).
 
     Zeros are kept by sign (0.0 == -0.0) and NaN, which no key equals, not at all.  Integers beyond
-    0..127 are left to the general way, which checks that they fit the array's dtype as NumPy does.
+    0..127, which not every dtype holds, have an aval of their own, `large`: the general way, which
+    checks that they fit, lets it find programs for dtypes that hold all of them.
     """
 
     CAPACITY = 256  # 4096, filled between results, slowed programs with many results for good
@@ -51,10 +52,13 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
         super().__init__()
         self.cls = cls
         self.aval = weak_aval(cls, x64) if cls in (bool, int, float) else None
+        if cls is int:
+            self.limits = dtypes.iinfo(weak_aval(int, x64).dtype)
+            self.large = ShapedArray._make((), self.limits.dtype, True)  # equal to no other
         self.zeros: dict[float, tuple[ShapedArray, Any]] = {}
 
     def __missing__(self, value: Any) -> tuple[ShapedArray, Any]:
-        if self.cls is complex or (self.cls is int and not 0 <= value <= 127):
+        if self.cls is complex:
             raise KeyError(value)
         if not value and self.cls is not int and self.cls is not bool:
             sign = copysign(1.0, value)
@@ -73,6 +77,10 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
         if aval is None:
             made = as_array(value)
             return made.aval, made._buf
+        if self.cls is int and not 0 <= value <= 127:
+            if not self.limits.min <= value <= self.limits.max:
+                raise KeyError(value)
+            return self.large, executable.put(np.array(value, aval.dtype), aval)
         return aval, executable.put(np.array(value, aval.dtype), aval)
 
 
@@ -139,13 +147,23 @@ def _with_captured(execute: Callable[[list[Any]], Any], held: list[Any], buffers
 
 
 def run(
-    body: Callable[..., Any], tables: Tables, name: str, operands: Sequence[Any], statics: tuple[Any, ...] = ()
+    body: Callable[..., Any],
+    tables: Tables,
+    name: str,
+    operands: Sequence[Any],
+    statics: tuple[Any, ...] = (),
+    *,
+    first: int = 0,
 ) -> Any:
-    """The general way for a fixed list of array operands; the body sees arrays or tracers."""
+    """The general way for a fixed list of array operands; the body sees arrays or tracers.
+
+    Operands from number `first` on are promoted together, so that their Python integers must fit.
+    """
     context = get()
     if context.key is None:
         return body(*operands)
-    arrays = [array_like(name, x, i) for i, x in enumerate(fit(name, operands))]
+    fitted = [*operands[:first], *fit(name, operands[first:])]
+    arrays = [array_like(name, x, i) for i, x in enumerate(fitted)]
     avals = [x.aval for x in arrays]
     buffers = [x._buf for x in arrays]  # a leaked tracer says so here
     table = tables[context.key]
@@ -153,7 +171,20 @@ def run(
     program = table.get(key)
     if program is None:
         program = build(body, avals, name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
+    if first + 1 < len(operands) and any(map(is_large, fitted)):
+        _let_find(table, key, operands, first)
     return finish(program, buffers, name, arrays)
+
+
+def _let_find(table: Any, key: Any, operands: Sequence[Any], first: int) -> None:
+    """Let the fast path find a program for large integers, if beside them none can be too large."""
+    scalars = OPERANDS[get().key]
+    if holds_integers(operands[first:]):
+        try:
+            avals = [x.aval if x.__class__ is Array else scalars[x.__class__][x][0] for x in operands]
+        except KeyError:
+            return
+        table.alias(key, tuple(avals))
 
 
 def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Array]) -> Any:

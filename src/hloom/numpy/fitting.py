@@ -22,26 +22,45 @@ from hloom.core.operands import scalar, weak_aval
 _TYPED = (Array, np.ndarray, np.generic, bool, float, complex)
 
 
+def is_large(x: Any) -> bool:
+    """Whether an operand is a Python integer that not every integer dtype holds."""
+    return x.__class__ is int and not 0 <= x <= 127
+
+
 def fit(name: str, operands: Sequence[Any]) -> Sequence[Any]:
     """The operands of an eager function, with Python integers in a form that loses nothing.
 
     Raises OverflowError, in NumPy's words, for an integer out of bounds for the dtype beside it.
     """
     for x in operands:
-        if x.__class__ is int and not 0 <= x <= 127:  # what fits any integer dtype is left alone
-            return [_fitted(name, y, operands) if y.__class__ is int else y for y in operands]
+        if x.__class__ is int and not 0 <= x <= 127:
+            return [_fitted(name, y, operands) if is_large(y) else y for y in operands]
     return operands
 
 
 def _fitted(name: str, value: int, operands: Sequence[Any]) -> Any:
     dtype = common_dtype(operands)
-    if dtype is None or dtypes.kind(dtype) == "bool":
+    kind = "bool" if dtype is None else dtypes.kind(dtype)
+    if dtype is not None and kind in ("signed", "unsigned"):
+        check_bounds(name, value, dtype)
+    if kind == "bool" or _holds(default_integer(), value):
         return value
-    if dtypes.kind(dtype) in ("float", "complex"):
+    if kind in ("float", "complex"):
         return float(value)
-    check_bounds(name, value, dtype)
-    default = weak_aval(int, current.get().config.enable_x64)
-    return value if _holds(default.dtype, value) else scalar(value, ShapedArray((), dtype, True))
+    return scalar(value, ShapedArray((), dtype, True))  # type: ignore[arg-type]
+
+
+def default_integer() -> np.dtype[Any]:
+    """The dtype of a Python integer with no array beside it."""
+    return weak_aval(int, current.get().config.enable_x64).dtype
+
+
+def holds_integers(operands: Sequence[Any]) -> bool:
+    """Whether the operands are promoted to a dtype in which no default integer is out of bounds."""
+    dtype = common_dtype(operands)
+    if dtype is None:
+        return False
+    return dtypes.kind(dtype) in ("float", "complex") or dtype == default_integer()
 
 
 def common_dtype(operands: Sequence[Any]) -> np.dtype[Any] | None:
@@ -50,8 +69,14 @@ def common_dtype(operands: Sequence[Any]) -> np.dtype[Any] | None:
     typed = [x for x in operands if x.__class__ is not int and isinstance(x, _TYPED)]
     if not typed:
         return None
-    pairs = tuple([dtypes.pair_of(x, config.enable_x64) for x in typed])
+    pairs = tuple([_pair(x, config.enable_x64) for x in typed])
     return dtypes.join(pairs, config.enable_x64)[0]
+
+
+def _pair(x: Any, x64: bool) -> tuple[np.dtype[Any], bool]:
+    if isinstance(x, Array):
+        return x.aval.dtype, x.aval.weak_type
+    return dtypes.pair_of(x, x64)
 
 
 def check_bounds(name: str, value: int, dtype: np.dtype[Any]) -> None:
@@ -76,19 +101,19 @@ def comparable(operands: Sequence[Any]) -> Sequence[Any]:
     """
     x1, x2 = operands
     first, second = x1.__class__ is int, x2.__class__ is int
-    default = weak_aval(int, current.get().config.enable_x64).dtype
+    if not first and not second:
+        return operands
+    default = default_integer()
     if first and second:
         fits = _holds(default, x1) and _holds(default, x2)
         return operands if fits else ((x1 > x2) - (x1 < x2), 0)
-    if not first and not second:
-        return operands
     dtype = common_dtype(operands)
     if dtype is None or dtypes.kind(dtype) == "bool":
         dtype = default
     if dtypes.kind(dtype) in ("float", "complex"):
         return operands
-    return [_bounded(x, dtype) if x.__class__ is int else x for x in operands]
-
-
-def _bounded(value: int, dtype: np.dtype[Any]) -> int | float:
-    return value if _holds(dtype, value) else copysign(inf, value)
+    value = x1 if first else x2
+    if _holds(dtype, value):
+        return operands
+    beyond = copysign(inf, value)
+    return (beyond, x2) if first else (x1, beyond)

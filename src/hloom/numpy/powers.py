@@ -104,8 +104,9 @@ def raised(base: Any, exponent: Any) -> Any:
     """The operator `base ** exponent`."""
     if exponent.__class__ is int:
         program = _literals[get().key].get((base.aval, exponent))
-        if program is not None:
-            return eager.finish(program, [base._buf], "power", (base,))
+        if program is None:
+            return _run(_power, _general.tables, "power", (base, exponent))
+        return eager.finish(program, [base._buf], "power", (base,))
     return _forward(base, exponent)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.core.tables import Tables
 from hloom.numpy import eager
 from hloom.numpy.comparison import truth
 from hloom.numpy.domains import kind_of
@@ -32,17 +32,12 @@ def _fitted(name: str, operands: Sequence[Any]) -> Sequence[Any]:
     return [array_like(name, x, i) for i, x in enumerate(fit(name, operands))]
 
 
-def _run_where(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
-    condition, *cases = operands
-    return eager.run(body, tables, name, (condition, *_fitted(name, cases)))
-
-
 def _where(condition: Any, x: Any, y: Any, /) -> Any:
     x, y = promote_dtypes("where", x, y)
     return compare.select(*broadcast("where", (truth("where", condition), x, y)))
 
 
-_choice = eager.ternary(_where, run=_run_where)
+_choice = eager.ternary(_where, run=partial(eager.run, first=1))
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
