@@ -302,6 +302,8 @@ def test_a_parameter_and_a_size_are_named():
     assert "jnp.sum needs the value of `axis`" in str(parameter)
     size = errors.ConcretizationTypeError.size("jnp.nonzero", SCALAR)
     assert ways(size) == ["jnp.nonzero(x, size=n)"]
+    repeat = errors.ConcretizationTypeError.size("repeat", SCALAR, "total_repeat_length")
+    assert ways(repeat) == ["repeat(x, total_repeat_length=n)"]
 
 
 @pytest.mark.parametrize(

@@ -166,13 +166,17 @@ class ConcretizationTypeError(JAXTypeError):
         return cls._of(rule, ways=static_ways(traced), traced=traced)
 
     @classmethod
-    def size(cls, who: str, traced: Traced) -> Self:
-        """The shape of a result depends on values, as that of `jnp.nonzero` (`who`) does."""
+    def size(cls, who: str, traced: Traced, parameter: str = "size") -> Self:
+        """The shape of a result depends on values, as that of `jnp.nonzero` (`who`) does.
+
+        `parameter` is the one that would fix it.
+        """
         rule = (
             f"The shape of {who}'s result depends on the elements of its operand {traced.aval}, "
-            "which are not known while tracing: the size argument must be statically specified."
+            f"which are not known while tracing: the {parameter} argument must be statically "
+            "specified."
         )
-        ways = [(f"{who}(x, size=n)", "n is a Python int; the rest is filled")]
+        ways = [(f"{who}(x, {parameter}=n)", "n is a Python int; the rest is filled")]
         return cls._of(rule, ways=ways, traced=traced)
 
 
