@@ -412,11 +412,11 @@ def test_spaced_numbers_are_numpys(name, args, kwargs):
     assert got.shape == want.shape
     np.testing.assert_array_equal(got, want.astype(got.dtype))
     # In a trace the formula runs in double precision, fused: a unit of the 24 bits at most.
-    near = dict(rtol=2e-7, atol=1e-7 * np.max(np.abs(want), initial=0))
+    near = {"rtol": 2e-7, "atol": 1e-7 * np.max(np.abs(want), initial=0)}
     np.testing.assert_allclose(jit(lambda: ours(*args, **kwargs))(), want.astype(got.dtype), **near)
     # Of arrays it runs in their own precision: errors grow with the logarithms of the ends.
     arrays = [jnp.asarray(a, got.dtype if got.dtype.kind in "fc" else float) for a in args]
-    loose = dict(rtol=2e-5, atol=2e-6 * np.max(np.abs(want), initial=0))
+    loose = {"rtol": 2e-5, "atol": 2e-6 * np.max(np.abs(want), initial=0)}
     np.testing.assert_allclose(ours(*arrays, **kwargs), want.astype(got.dtype), **loose)
 
 

@@ -23,7 +23,7 @@ def name(x):
 
 
 def same(got, want):
-    """Equal values, kinds and shapes; floats may differ by one unit: XLA fuses a multiply and an add."""
+    """Equal values, kinds and shapes; floats may differ by a unit: XLA fuses multiply and add."""
     assert isinstance(got, hloom.Array)
     assert got.shape == np.shape(want) and got.dtype.kind == np.asarray(want).dtype.kind
     np.testing.assert_allclose(got, want, rtol=2e-7)

@@ -107,8 +107,8 @@ def _fit(name: str, value: NDArray, dtype: np.dtype[Any]) -> NDArray:
 
 def unfit(name: str, x: Any, dtype: np.dtype[Any] | None, error: Exception) -> Exception:
     """What to raise for numbers that don't fit `dtype`: it names the first of them."""
-    kind = dtypes.kind(dtype) if dtype is not None else "signed"
-    for e in leaves(x):
+    kind = dtypes.kind(dtype) if dtype is not None else ""
+    for e in leaves(x) if kind else ():
         if isinstance(e, complex) and kind not in ("complex", "bool"):
             what = (
                 f"{name}: the complex number {e} can't become {dtype}; take its real part, x.real"
