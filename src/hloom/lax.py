@@ -45,6 +45,7 @@ from hloom.ops.dynamic_slicing import (
     dynamic_update_slice,
     dynamic_update_slice_in_dim,
 )
+from hloom.ops.euclid import gcd, hypot
 from hloom.ops.gather import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -71,6 +72,7 @@ from hloom.ops.scatter import (
     scatter_mul,
     scatter_sub,
 )
+from hloom.ops.searching import order_statistics, searchsorted
 from hloom.ops.shape import (
     broadcast,
     broadcast_shapes,
@@ -238,8 +240,10 @@ __all__ = [
     "full",
     "full_like",
     "gather",
+    "gcd",
     "ge",
     "gt",
+    "hypot",
     "imag",
     "index_in_dim",
     "integer_pow",
@@ -262,6 +266,7 @@ __all__ = [
     "neg",
     "nextafter",
     "optimization_barrier",
+    "order_statistics",
     "pad",
     "padtype_to_pads",
     "polygamma",
@@ -292,6 +297,7 @@ __all__ = [
     "scatter_min",
     "scatter_mul",
     "scatter_sub",
+    "searchsorted",
     "select",
     "select_and_scatter_add",
     "select_n",
