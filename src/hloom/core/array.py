@@ -214,6 +214,8 @@ class Array:
 
     # ---- to NumPy and others ----------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if dtype is None and not copy and self.__class__ is Array:
+            return self._value()
         value = self._value_of_concrete()
         if dtype is not None and np.dtype(dtype) != value.dtype:
             if copy is False:

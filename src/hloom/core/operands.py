@@ -82,16 +82,18 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
 
     Raises OverflowError for an integer that does not fit; warns of a finite float that becomes inf.
     """
-    with np.errstate(all="ignore"):
+    if value.dtype.kind in "iu":
         made = value.astype(dtype)
-    if dtypes.kind(dtype) in ("signed", "unsigned"):
         lost = made != value
         if lost.any():
             raise OverflowError(
                 f"{value.dtype.name} value {value[lost].flat[0]} does not fit into {dtype.name}, which stands for it "
                 "while 64-bit types are off; turn them on: `with hloom.enable_x64():` or HLOOM_ENABLE_X64=1"
             )
-    elif dtypes.kind(dtype) in ("float", "complex"):
+        return made
+    with np.errstate(over="ignore"):
+        made = value.astype(dtype)
+    if not np.isfinite(made).all():
         lost = np.isfinite(value) & ~np.isfinite(made)
         if lost.any():
             given = value[lost].flat[0]

@@ -25,7 +25,7 @@ from hloom.config import Config, current
 from hloom.core import executable, source
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array, weak_aval
+from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import Origin, Tracer
@@ -87,13 +87,26 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
 _SCALAR_CLASSES = (bool, int, float, complex, np.float32, np.float64, np.bool_)
 
 
+class Puts:
+    """NumPy arrays beside arrays: each is put on the device."""
+
+    def __init__(self, x64: bool):
+        self.x64 = x64
+
+    def __getitem__(self, value: np.ndarray[Any, Any]) -> tuple[ShapedArray, Any]:
+        made = from_numpy(value, self.x64)
+        return made.aval, made._buf
+
+
 class Operands(dict[Any, Any]):
     """For each configuration, the `Scalars` of each class; while tracing (None) nothing."""
 
-    def __missing__(self, key: Config | None) -> dict[type, Scalars]:
+    def __missing__(self, key: Config | None) -> dict[type, Scalars | Puts]:
         if key is None:
             return {}
-        return self.setdefault(key, {cls: Scalars(cls, key.enable_x64) for cls in _SCALAR_CLASSES})
+        made: dict[type, Any] = {cls: Scalars(cls, key.enable_x64) for cls in _SCALAR_CLASSES}
+        made[np.ndarray] = Puts(key.enable_x64)
+        return self.setdefault(key, made)
 
 
 OPERANDS = Operands()

@@ -13,7 +13,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.control.devices import check_device
-from hloom.core.array import Array
+from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import scalar
 from hloom.core.trace import Tracer
@@ -33,6 +33,9 @@ from hloom.ops.unary import exp, floor, log, sign
 
 NDArray = np.ndarray[Any, Any]
 get = current.get
+
+
+SHORT = 1 << 15  # numbers that are sent from the host without a second look
 
 
 def iota(dtype: np.dtype[Any], shape: tuple[int, ...], axis: int) -> Array:
@@ -58,14 +61,11 @@ def arange(
     """
     if device is not None:
         check_device("arange", device)
-    if (
-        stop is None
-        and step is None
-        and start.__class__ is int
-        and dtype is None
-        and 0 <= start < 2**31
-    ):
-        return _integers(0, start, 1, dtypes.default_int(get().config.enable_x64))
+    if start.__class__ is int and dtype is None is step is stop and 0 <= start < SHORT:
+        context = get()
+        if context.key is not None:  # the commonest call by far
+            found = dtypes.default_int(context.config.enable_x64)
+            return from_ndarray(np.arange(start, dtype=found), ShapedArray((start,), found))
     first, last, by = (
         _bound(name, x) for name, x in (("start", start), ("stop", stop), ("step", step))
     )
@@ -192,7 +192,7 @@ def linspace(
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     check_device("linspace", device)
-    spacing = Spacing("linspace", (start, stop), num, endpoint, dtype, axis)
+    spacing = _spacing("linspace", (start, stop), num, endpoint, dtype, axis)
     if spacing.on_host:
         values, step = np.linspace(
             start, stop, spacing.num, spacing.endpoint, retstep=True, dtype=spacing.asked, axis=axis
@@ -313,6 +313,25 @@ class Spacing:
     def positions(self, ndim: int) -> Any:
         """0, 1, .. along the first of `ndim` axes, and where the last one stands."""
         return iota(self.work, (self.num,) + (1,) * (ndim - 1), 0)
+
+
+_spacings: dict[Any, Spacing] = {}
+
+
+def _spacing(
+    name: str, values: tuple[Any, ...], num: Any, endpoint: Any, dtype: Any, axis: Any
+) -> Spacing:
+    """The `Spacing` of these arguments, remembered for Python numbers of the default dtype."""
+    if dtype is not None or num.__class__ is not int or axis != 0:
+        return Spacing(name, values, num, endpoint, dtype, axis)
+    context = get()
+    key = (name, num, bool(endpoint), context.config, context.key is None, *map(type, values))
+    found = _spacings.get(key)
+    if found is None:
+        found = Spacing(name, values, num, endpoint, dtype, axis)
+        if {type(v) for v in values} <= {int, float} and len(_spacings) < 256:
+            _spacings[key] = found
+    return found
 
 
 def _evenly(start: Any, stop: Any, spacing: Spacing) -> tuple[Any, Any]:
