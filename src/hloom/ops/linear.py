@@ -17,6 +17,7 @@ from hloom.core.array import HostArray
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar
 from hloom.core.primitive import Primitive, is_linear
+from hloom.ops.folds import fold
 
 
 class Linear(Primitive):
@@ -193,9 +194,9 @@ class ReduceSum(Linear):
 
     def emit(self, block: Any, out: ShapedArray, x: Any, *, axes: tuple[int, ...]) -> Any:
         if dtypes.bits(out.dtype) <= 16 and dtypes.kind(out.dtype) == "float":
-            wide = block.reduce(block.convert(x, np.dtype("float32")), 0, "add", axes)
+            wide = fold(block, block.convert(x, np.dtype("float32")), 0, "add", axes)
             return block.convert(wide, out.dtype)
-        return block.reduce(x, 0, "add", axes)
+        return fold(block, x, 0, "add", axes)
 
     def transpose(self, ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
         kept = tuple(i for i in range(x.aval.ndim) if i not in axes)

@@ -20,6 +20,7 @@ from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import complex_at_least, complex_at_most, eq, select_n
 from hloom.ops.elementwise import check_domain, is_narrow
+from hloom.ops.folds import fold
 from hloom.ops.formula import Term, where
 from hloom.ops.linear import (
     broadcast_in_dim,
@@ -35,9 +36,6 @@ from hloom.ops.shape import array_dtype, reshape
 from hloom.ops.slicing import pad, slice_in_dim
 
 Axes = tuple[int, ...]
-
-# From here on XLA's own max and min of floats are slow where they are right (see `Extreme`).
-LARGE = 4096
 
 
 # ---- the smallest and largest value of a dtype ----------------------------------------------
@@ -108,7 +106,7 @@ class Reduce(Primitive):
 
     def fold(self, block: Any, x: Any, axes: Axes) -> Any:
         """The reduction of a block's operand, in its own dtype."""
-        return block.reduce(x, self.identity(x.aval.dtype), self.hlo, axes)
+        return fold(block, x, self.identity(x.aval.dtype), self.hlo, axes)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
@@ -181,32 +179,15 @@ class Extreme(Reduce):
         return np.where((out == 0) & winner.any(axes), zero, out)
 
     def fold(self, block: Any, x: Any, axes: Axes) -> Any:
-        kind = dtypes.kind(x.aval.dtype)
+        # Floats: right because the engine switches off the library that loses NaN from 4,096
+        # elements on (semantics of max and min); its absence costs nothing in this shape.
         scalar = ShapedArray((), x.aval.dtype)
-        if kind == "complex":
+        if dtypes.kind(x.aval.dtype) == "complex":
             return _variadic(
                 block, [x], [self.identity(x.aval.dtype)], axes,
                 block.region([scalar, scalar], lambda b, p, q: b.trace(self.combine, p, q)),
             )[0]  # fmt: skip
-        if kind != "float" or x.aval.size < LARGE:
-            return super().fold(block, x, axes)
-        return self._fold_with_nans(block, x, axes)
-
-    def _fold_with_nans(self, block: Any, x: Any, axes: Axes) -> Any:
-        # XLA's own reduce loses NaN from 4,096 elements on, unless the library that does it is
-        # switched off, and is then 6 times slower than this (577 against 105 us for 1e6).
-        dtype = x.aval.dtype
-        values, flags = ShapedArray((), dtype), ShapedArray((), np.dtype(bool))
-
-        def body(b: Any, p: Any, seen: Any, q: Any, new: Any) -> list[Any]:
-            return [b.elementwise(self.hlo, p, q), b.or_(seen, new)]
-
-        region = block.region([values, flags, values, flags], body)
-        is_nan = block.compare(x, "NE", x)
-        found, nan = _variadic(
-            block, [x, is_nan], [self.identity(dtype), False], axes, region
-        )
-        return block.select(nan, block.constant(float("nan"), found.aval), found)
+        return super().fold(block, x, axes)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
