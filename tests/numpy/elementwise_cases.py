@@ -82,7 +82,7 @@ def _part(dtype: np.dtype[Any]) -> np.dtype[Any]:
 # What a function gives: the dtype of its result from that of its operands.
 RESULTS: dict[str, Callable[[np.dtype[Any]], np.dtype[Any]]] = {
     "same": lambda dtype: dtype,
-    "number": lambda dtype: np.dtype("int8") if dtype == bool else dtype,
+    "number": lambda dtype: np.dtype("int8") if dtype.kind == "b" else dtype,
     "part": _part,
     "inexact": _float,
     "float": lambda dtype: _part(_float(dtype)),
@@ -91,7 +91,7 @@ RESULTS: dict[str, Callable[[np.dtype[Any]], np.dtype[Any]]] = {
 
 
 def _reciprocal(x: NDArray) -> NDArray:
-    """NumPy's of the integer 0 is whatever the processor leaves, that of 0j not that of division."""
+    """NumPy's of the integer 0 is what the processor leaves, that of 0j not that of division."""
     if x.dtype.kind in "iub":
         return np.where(x == 0, 0, np.reciprocal(np.where(x == 0, 1, x)))
     return 1 / x if x.dtype.kind == "c" else np.reciprocal(x)
@@ -110,7 +110,9 @@ def _i0(x: NDArray) -> NDArray:
 def _spacing(x: NDArray) -> NDArray:
     """NumPy's of float16 forgets the sign, and is half of it at powers of two."""
     size = np.abs(x)
-    return np.where(x < 0, -1, 1).astype(x.dtype) * (np.nextafter(size, size.dtype.type(np.inf)) - size)
+    return np.where(x < 0, -1, 1).astype(x.dtype) * (
+        np.nextafter(size, size.dtype.type(np.inf)) - size
+    )
 
 
 def _nan_to_num(x: NDArray) -> NDArray:
@@ -209,7 +211,9 @@ BINARY = [
     Ufunc("fmax", 2, ALL, "same", why=SIGNS, signs=False),
     Ufunc("fmin", 2, ALL, "same", why=SIGNS, signs=False),
     Ufunc("copysign", 2, REAL, "float"),
-    Ufunc("nextafter", 2, REAL, "float", why="exact, but 0 to -0 in float16", narrow=True, signs=False),
+    Ufunc(
+        "nextafter", 2, REAL, "float", why="exact, but 0 to -0 in float16", narrow=True, signs=False
+    ),
     Ufunc("heaviside", 2, REAL, "float"),
     # comparisons and truth
     Ufunc("equal", 2, ALL, "bool"),

@@ -151,10 +151,11 @@ def i0(x: Any, /) -> Any:
     if domains.is_complex(array_like("i0", x)):
         raise TypeError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
     (x,) = domains.floats("i0", x)
-    wide = unary.abs(_at_least_float32(x))
-    half = unary.exp(arithmetic.mul(wide, 0.5))  # exp(x) may overflow where i0(x) does not
+    wide = _at_least_float32(x)
+    size = arithmetic.mul(wide, unary.sign(wide))  # not abs: the derivative at 0 must be 0
+    half = unary.exp(arithmetic.mul(size, 0.5))  # exp(x) may overflow where i0(x) does not
     value = arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(wide)), half)
-    value = compare.select(compare.eq(wide, math.inf), math.inf, value)
+    value = compare.select(compare.eq(size, math.inf), math.inf, value)
     return _in_dtype_of(value, x)
 
 

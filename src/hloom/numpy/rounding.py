@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import builtins
-import operator
 from typing import Any
 
 from hloom import dtypes
 from hloom.numpy import domains, eager
+from hloom.numpy.arguments import count_argument
 from hloom.numpy.domains import kind_of
 from hloom.numpy.promotion import array_like, promote_inexact
 from hloom.ops import arithmetic, binary, compare, unary
@@ -52,7 +52,10 @@ def trunc(x: Any, /) -> Any:
     >>> jnp.trunc(jnp.array([-1.5, 0.5, 2.0]))
     Array([-1.,  0.,  2.], dtype=float32)
     """
-    (x,) = domains.reals("trunc", x)
+    return _towards_zero(*domains.reals("trunc", x))
+
+
+def _towards_zero(x: Any) -> Any:
     if kind_of(x) != "float":
         return x
     return compare.select(compare.lt(x, 0), unary.ceil(x), unary.floor(x))
@@ -67,7 +70,7 @@ def fix(x: Any, /) -> Any:
     >>> jnp.fix(jnp.array([-1.5, 0.5, 2.0]))
     Array([-1.,  0.,  2.], dtype=float32)
     """
-    return trunc(x)
+    return _towards_zero(*domains.reals("fix", x))
 
 
 @eager.unary
@@ -102,15 +105,14 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     Array([20, 20, 40], dtype=int32)
     """
     eager.refuse("round", out, None)
-    return _round(a, decimals)
+    return _round(a, count_argument("round", "decimals", decimals))
 
 
 around = round
 
 
-@eager.function(static=("decimals",))
+@eager.planned
 def _round(a: Any, decimals: int) -> Any:
-    decimals = operator.index(decimals)
     x = array_like("round", a)
     match kind_of(x):
         case "bool":
@@ -123,25 +125,29 @@ def _round(a: Any, decimals: int) -> Any:
             return _round_float(x, decimals)
 
 
-def _power_of_ten(exponent: int) -> int:
-    return 10 ** builtins.min(exponent, 400)  # more than any dtype holds
-
-
 def _round_float(x: Any, decimals: int) -> Any:
     """As NumPy: scaled, rounded and scaled back, in the dtype itself."""
     if decimals == 0:
         return _nearest(x)
     scale = _power_of_ten(builtins.abs(decimals))
-    if scale > int(dtypes.finfo(x.aval.dtype).max):
+    if scale > float(dtypes.finfo(x.aval.dtype).max):
         return x if decimals > 0 else arithmetic.mul(x, 0)
     if decimals > 0:
         return arithmetic.div(_nearest(arithmetic.mul(x, scale)), scale)
     return arithmetic.mul(_nearest(arithmetic.div(x, scale)), scale)
 
 
+def _power_of_ten(exponent: int) -> float:
+    """By products, as NumPy has it: beyond 1e22 not the nearest float."""
+    power = 1.0
+    for _ in range(builtins.min(exponent, 400)):
+        power *= 10.0
+    return power
+
+
 def _round_integer(x: Any, digits: int) -> Any:
     """To a multiple of 10**digits."""
-    step = _power_of_ten(digits)
+    step = 10 ** builtins.min(digits, 20)  # more than any integer dtype holds
     if step > int(dtypes.iinfo(x.aval.dtype).max):
         return arithmetic.mul(x, 0)
     quotient, rest, half = binary.floor_divide(x, step), binary.mod(x, step), step // 2
