@@ -50,7 +50,9 @@ ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize("value, dtype, weak", ARRAYS, ids=lambda x: f"{x!r:.30}".split(" at 0x")[0])
+@pytest.mark.parametrize(
+    "value, dtype, weak", ARRAYS, ids=lambda x: f"{x!r:.30}".split(" at 0x")[0]
+)
 def test_array_has_numpys_values_and_the_dtype_its_elements_promote_to(value, dtype, weak):
     for made in [jnp.array(value), jnp.asarray(value)]:
         assert isinstance(made, hloom.Array)
@@ -559,3 +561,31 @@ def test_small_creation_compiles_nothing(monkeypatch):
     jnp.zeros((5, 4, 3, 2)), jnp.arange(77), jnp.full((2, 9), 4.0), jnp.linspace(0, 3, 11)
     jnp.eye(7), jnp.array([[1, 2, 3]]), jnp.asarray(np.ones(13)), jnp.tri(6), jnp.indices((2, 5))
     assert not made
+
+
+def test_files_of_every_format_give_back_what_was_saved(tmp_path):
+    x = jnp.arange(6.0).reshape(2, 3)
+    y = jnp.array([1.5, -2], jnp.bfloat16)
+    for i, value in enumerate([x, y, x > 2, jnp.array(1j)]):
+        jnp.save(tmp_path / f"{i}.npy", value)
+        again = jnp.load(tmp_path / f"{i}.npy")
+        assert again.aval is value.aval.strong()
+        np.testing.assert_array_equal(np.asarray(again), np.asarray(value))
+    jnp.savez(tmp_path / "all.npz", x, y=y)
+    jnp.savez_compressed(tmp_path / "small.npz", x, y=y)
+    for name in ["all.npz", "small.npz"]:
+        with jnp.load(tmp_path / name) as found:
+            assert sorted(found) == ["arr_0", "y"] and found["y"].dtype == y.dtype
+            np.testing.assert_array_equal(found["arr_0"], x)
+    jnp.savetxt(tmp_path / "x.txt", x)
+    np.testing.assert_array_equal(jnp.loadtxt(tmp_path / "x.txt"), x)
+    with pytest.raises(FileNotFoundError):
+        jnp.load(tmp_path / "nowhere.npy")
+
+
+def test_requirements_and_memory():
+    x = jnp.ones(2)
+    assert jnp.require(x) is x and jnp.shares_memory(x, x) and not jnp.may_share_memory(x, x + 0)
+    for wrong in ["W", ["F"]]:
+        with pytest.raises(ValueError, match="require"):
+            jnp.require(x, requirements=wrong)

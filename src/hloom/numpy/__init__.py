@@ -3,17 +3,22 @@
 from numpy import (  # constants, and the class of dtypes
     base_repr,
     binary_repr,
+    broadcast,
     dtype,
     e,
+    errstate,
     euler_gamma,
     format_float_positional,
     format_float_scientific,
+    geterr,
     inf,
     mintypecode,
     nan,
+    ndenumerate,
     ndindex,
     newaxis,
     pi,
+    seterr,
     typename,
 )
 from numpy.exceptions import ComplexWarning
@@ -113,9 +118,11 @@ from hloom.numpy.creation import (
     full_like,
     ones,
     ones_like,
+    require,
     zeros,
     zeros_like,
 )
+from hloom.numpy.cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
 from hloom.numpy.dtype_functions import (
     can_cast,
     common_type,
@@ -129,11 +136,13 @@ from hloom.numpy.dtype_functions import (
     isscalar,
     issubdtype,
     iterable,
+    may_share_memory,
     min_scalar_type,
     ndim,
     promote_types,
     result_type,
     shape,
+    shares_memory,
     size,
 )
 from hloom.numpy.exchange import from_dlpack
@@ -148,6 +157,17 @@ from hloom.numpy.exponential import (
     log10,
     logaddexp,
     logaddexp2,
+)
+from hloom.numpy.files import (
+    fromfile,
+    fromstring,
+    genfromtxt,
+    load,
+    loadtxt,
+    save,
+    savetxt,
+    savez,
+    savez_compressed,
 )
 from hloom.numpy.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_
 from hloom.numpy.ieee import (
@@ -220,6 +240,21 @@ from hloom.numpy.products import (
     vecmat,
 )
 from hloom.numpy.ranges import arange, geomspace, linspace, logspace
+from hloom.numpy.reductions import (
+    all,
+    amax,
+    amin,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    max,
+    min,
+    minmax,
+    prod,
+    ptp,
+    sum,
+)
 from hloom.numpy.rounding import around, ceil, fix, floor, rint, round, trunc
 from hloom.numpy.scalars import (
     bfloat16,

@@ -246,6 +246,22 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Ar
     return made
 
 
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Array:
+    """An array of `dtype`; all arrays are contiguous, aligned, and own their memory.
+
+    Raises ValueError for the requirements "W", since arrays are immutable, and "F".
+
+    >>> jnp.require([1, 2], float, "C")
+    Array([1., 2.], dtype=float32)
+    """
+    wanted = {str(each).upper()[:1] for each in requirements or ()}
+    if "W" in wanted:
+        raise ValueError("require: arrays are immutable, so none is writeable; use np.array(x)")
+    if "F" in wanted:
+        raise ValueError("require: all arrays are row-major; transpose instead, x.T")
+    return asarray(a, dtype)
+
+
 def copy(a: Any, order: str | None = None, subok: bool = False) -> Array:
     """A copy, with a buffer of its own.
 

@@ -199,3 +199,24 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
             raise np.exceptions.AxisError(index(each), len(sizes))
         total *= sizes[each]
     return total
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether the two are the same array: no others share memory that could be seen.
+
+    >>> x = jnp.ones(2)
+    >>> jnp.shares_memory(x, x), jnp.shares_memory(x, x + 0)
+    (True, False)
+    """
+    if isinstance(a, Array) or isinstance(b, Array):
+        return a is b
+    return bool(np.shares_memory(a, b))
+
+
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """The same as `shares_memory`.
+
+    >>> jnp.may_share_memory(jnp.ones(2), jnp.ones(2))
+    False
+    """
+    return shares_memory(a, b)
