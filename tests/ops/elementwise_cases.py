@@ -39,9 +39,9 @@ class Case(NamedTuple):
 
     `fun` is the public function.  `domain` is an interval for each operand, where random operands
     come from, and `smooth` one where it is differentiated (None: it is not).  `ulp` is what its
-    results may differ by from `oracle`, a function of wider NumPy arrays: (f32, f64, complex), and 1
-    for narrower floats; `why` says what that is spent on.  Without an oracle it is exact: the bits
-    of its NumPy rule.  `corners`: whether extreme values, infinities and NaN are tried too.
+    results may differ by from `oracle`, a function of wider NumPy arrays: for f32, f64 and complex
+    numbers, and 1 for narrower floats; `why` says what that is spent on.  Without an oracle it is
+    exact: the bits of its NumPy rule.  `corners`: whether extreme values and NaN are tried too.
     """
 
     name: str
@@ -139,21 +139,32 @@ CASES = [
     Case("conj", complex.conj, COMPLEX, WIDE, WIDE),
     # powers and roots
     Case("pow", binary.pow, INTEGERS, ((-9, 9), (-3, 99))),
-    Case("pow", binary.pow, FLOATS, ((0.1, 9), (-5, 5)), ((0.5, 4), (-3, 3)), np.power, (1.5, 1, 0), XLA),
+    Case(
+        "pow", binary.pow, FLOATS, ((0.1, 9), (-5, 5)), ((0.5, 4), (-3, 3)), np.power, (1.5, 1, 0),
+        XLA
+    ),
     Case(
         "pow", binary.pow, COMPLEX, ((0.1, 9), (-4, 4)), ((0.5, 4), (-3, 3)), np.power, (0, 0, 60),
         "NumPy's too is exp(y log x): the error of the logarithm grows", corners=False,
     ),
     Case("cube", lambda x: unary.integer_pow(x, 3), INTEGERS, WIDE),
     Case("cube", lambda x: unary.integer_pow(x, 3), INEXACT, SOME, SOME, _cube, (2, 2, 9), ROUNDED),
-    Case("x**-3", lambda x: unary.integer_pow(x, -3), INEXACT, POSITIVE, AWAY, _inverse_cube, (1, 4, 9), ROUNDED),
-    Case("reciprocal", unary.reciprocal, INEXACT, POSITIVE, AWAY, lambda x: 1 / x, (0.6, 0.6, 9), ROUNDED),
+    Case(
+        "x**-3", lambda x: unary.integer_pow(x, -3), INEXACT, POSITIVE, AWAY, _inverse_cube,
+        (1, 4, 9), ROUNDED
+    ),
+    Case(
+        "reciprocal", unary.reciprocal, INEXACT, POSITIVE, AWAY, lambda x: 1 / x, (0.6, 0.6, 9),
+        ROUNDED
+    ),
     Case("sqrt", unary.sqrt, INEXACT, POSITIVE, POSITIVE, np.sqrt, (0.6, 0.6, 6), ROUNDED),
     Case("rsqrt", unary.rsqrt, INEXACT, POSITIVE, POSITIVE, unary.numpy_rsqrt, (2, 2, 9), XLA),
     Case("cbrt", unary.cbrt, FLOATS, WIDE, AWAY, np.cbrt, (2, 0.7, 0), OURS),
     # exponentials and logarithms
     Case("exp", unary.exp, INEXACT, WIDE, SOME, np.exp, (3, 2, 9), XLA),
-    Case("exp2", unary.exp2, INEXACT, WIDE, SOME, np.exp2, (2, 1, 90), "as exp(x ln2) where complex"),
+    Case(
+        "exp2", unary.exp2, INEXACT, WIDE, SOME, np.exp2, (2, 1, 90), "as exp(x ln2) where complex"
+    ),
     Case("expm1", unary.expm1, INEXACT, WIDE, SOME, np.expm1, (3, 1.5, 99), "real part cancels"),
     Case("log", unary.log, INEXACT, POSITIVE, POSITIVE, np.log, (3, 1, 9), XLA),
     Case("log2", unary.log2, INEXACT, POSITIVE, POSITIVE, np.log2, (2, 1, 9), OURS),
@@ -172,16 +183,41 @@ CASES = [
     Case("cosh", trigonometric.cosh, INEXACT, WIDE, SOME, np.cosh, (3, 2, 20), OURS),
     Case("tanh", trigonometric.tanh, INEXACT, SOME, SOME, np.tanh, (5, 7, 20), XLA),
     Case("asinh", trigonometric.asinh, INEXACT, WIDE, SOME, np.arcsinh, (1, 2, 20), OURS),
-    Case("acosh", trigonometric.acosh, INEXACT, ((1, 50),), ((2, 9),), np.arccosh, (1.5, 3, 20), OURS),
+    Case(
+        "acosh", trigonometric.acosh, INEXACT, ((1, 50),), ((2, 9),), np.arccosh, (1.5, 3, 20), OURS
+    ),
     Case("atanh", trigonometric.atanh, INEXACT, INSIDE, INSIDE, np.arctanh, (1.5, 2, 20), OURS),
     # special functions
-    Case("erf", special.erf, FLOATS, SOME, SOME, special_numpy.erf, (30, 3, 0), "XLA's, or the interpreter's expansion"),
+    Case(
+        "erf", special.erf, FLOATS, SOME, SOME, special_numpy.erf, (30, 3, 0),
+        "XLA's, or the interpreter's expansion",
+    ),
     Case("erfc", special.erfc, FLOATS, SOME, SOME, special_numpy.erfc, (1, 5, 0), OURS),
-    Case("erf_inv", special.erf_inv, FLOATS, INSIDE, INSIDE, special_numpy.erf_inv, (65, 8, 0), XLA),
-    Case("lgamma", special.lgamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.lgamma, (1, 80, 0), "math.lgamma's own error"),
-    Case("digamma", special.digamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.digamma, (1, 16, 0), OURS),
-    Case("bessel_i0e", special.bessel_i0e, FLOATS, WIDE, AWAY, special_numpy.bessel_i0e, (1, 4, 0), OURS),
-    Case("bessel_i1e", special.bessel_i1e, FLOATS, WIDE, AWAY, special_numpy.bessel_i1e, (1, 6, 0), OURS),
-    Case("polygamma", special.polygamma, SINGLE, ((1, 1), (1, 9)), None, special_numpy.polygamma, (99, 99, 0), XLA, False),
-    Case("zeta", special.zeta, SINGLE, ((2, 9), (1, 9)), None, special_numpy.zeta, (99, 99, 0), XLA, False),
+    Case(
+        "erf_inv", special.erf_inv, FLOATS, INSIDE, INSIDE, special_numpy.erf_inv, (65, 8, 0), XLA
+    ),
+    Case(
+        "lgamma", special.lgamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.lgamma,
+        (1, 80, 0), "math.lgamma's own error"
+    ),
+    Case(
+        "digamma", special.digamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.digamma,
+        (1, 16, 0), OURS
+    ),
+    Case(
+        "bessel_i0e", special.bessel_i0e, FLOATS, WIDE, AWAY, special_numpy.bessel_i0e, (1, 4, 0),
+        OURS
+    ),
+    Case(
+        "bessel_i1e", special.bessel_i1e, FLOATS, WIDE, AWAY, special_numpy.bessel_i1e, (1, 6, 0),
+        OURS
+    ),
+    Case(
+        "polygamma", special.polygamma, SINGLE, ((1, 1), (1, 9)), None, special_numpy.polygamma,
+        (99, 99, 0), XLA, False
+    ),
+    Case(
+        "zeta", special.zeta, SINGLE, ((2, 9), (1, 9)), None, special_numpy.zeta, (99, 99, 0), XLA,
+        False
+    ),
 ]  # fmt: skip

@@ -104,7 +104,8 @@ def flushed(x: NDArray) -> NDArray:
     """With zeros for subnormal numbers, as XLA's CPU has them."""
     if dtypes.kind(x.dtype) != "float":
         return x
-    small = np.abs(x) < dtypes.finfo(x.dtype).smallest_normal
+    with np.errstate(invalid="ignore"):
+        small = np.abs(x) < dtypes.finfo(x.dtype).smallest_normal
     return np.where(small, np.copysign(np.zeros_like(x), x), x)
 
 

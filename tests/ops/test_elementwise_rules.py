@@ -32,7 +32,8 @@ def test_select_n_by_int_holds_the_index_to_the_cases(engine: str) -> None:
 def test_select_by_one_bool_or_by_many(engine: str) -> None:
     x, y = f32(1, 2), f32(10, 20)
     np.testing.assert_array_equal(evaluate(engine, lax.select, np.bool_(True), x, y), x)
-    np.testing.assert_array_equal(evaluate(engine, lax.select, np.array([False, True]), x, y), [10, 2])
+    mixed = evaluate(engine, lax.select, np.array([False, True]), x, y)
+    np.testing.assert_array_equal(mixed, [10, 2])
 
 
 def test_select_takes_python_scalars_of_the_array_beside_them() -> None:
@@ -121,18 +122,24 @@ def test_reduce_precision(dtype: str, format: tuple[int, int], engine: str) -> N
 # ---- what is refused --------------------------------------------------------------------------
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "two dtypes": (lambda: lax.add(1, 1.0), TypeError, r"i32\[\] and f32\[\].*hloom.numpy.add"),
-    "two shapes": (lambda: lax.mul(np.ones((2, 3), F32), f32(1, 2, 3)), TypeError, r"f32\[2,3\] and f32\[3\]"),
+    "two shapes": (
+        lambda: lax.mul(np.ones((2, 3), F32), f32(1, 2, 3)), TypeError, r"f32\[2,3\] and f32\[3\]"
+    ),
     "bool sums": (lambda: lax.add(True, False), TypeError, "add takes number operands"),
     "bool differences": (lambda: lax.sub(True, False), TypeError, "sub takes number"),
     "bool negation": (lambda: lax.neg(True), TypeError, "neg takes number"),
     "bool powers": (lambda: lax.pow(True, True), TypeError, "pow takes number"),
-    "the sine of an integer": (lambda: lax.sin(1), TypeError, r"sin takes inexact operands; got i32\[\]"),
+    "the sine of an integer": (
+        lambda: lax.sin(1), TypeError, r"sin takes inexact operands; got i32\[\]"
+    ),
     "the floor of a complex number": (lambda: lax.floor(1j), TypeError, "floor takes float"),
     "bits of floats": (lambda: lax.bitwise_and(1.0, 2.0), TypeError, "and takes bits"),
     "shifts of bool": (lambda: lax.shift_left(True, True), TypeError, "shift_left takes integer"),
     "complex remainders": (lambda: lax.rem(1j, 2j), TypeError, "rem takes real"),
     "the real part of a real": (lambda: lax.real(1.0), TypeError, "real takes complex"),
-    "complex parts of f16": (lambda: lax.complex(np.float16(1), np.float16(1)), TypeError, "float32 or float64"),
+    "complex parts of f16": (
+        lambda: lax.complex(np.float16(1), np.float16(1)), TypeError, "float32 or float64"
+    ),
     "negative integer powers": (lambda: lax.integer_pow(2, -1), ValueError, "no negative powers"),
     "a float predicate": (lambda: lax.select_n(1.0, 1.0, 2.0), TypeError, "bool or int32"),
     "bool among three": (lambda: lax.select_n(True, 1.0, 2.0, 3.0), TypeError, "got 3 cases"),
@@ -141,12 +148,17 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "a predicate of another shape": (
         lambda: lax.select(np.array([True]), f32(1, 2), f32(1, 2)), TypeError, r"bool\[1\]"
     ),
-    "bits of bool": (lambda: lax.bitcast_convert_type(True, "int8"), TypeError, "integers and floats"),
+    "bits of bool": (
+        lambda: lax.bitcast_convert_type(True, "int8"), TypeError, "integers and floats"
+    ),
     "joined bits that don't fit": (
-        lambda: lax.bitcast_convert_type(np.zeros(3, np.int16), "int32"), ValueError, "last axis must have that size"
+        lambda: lax.bitcast_convert_type(np.zeros(3, np.int16), "int32"), ValueError,
+        "last axis must have that size"
     ),
     "no exponent": (lambda: lax.reduce_precision(1.0, 0, 3), ValueError, "exponent_bits=0"),
-    "an unknown dtype": (lambda: lax.convert_element_type(1.0, "flaot32"), TypeError, "did you mean"),
+    "an unknown dtype": (
+        lambda: lax.convert_element_type(1.0, "flaot32"), TypeError, "did you mean"
+    ),
     "an unknown rounding": (lambda: lax.round(1.0, 7), ValueError, "7"),
     "text": (lambda: lax.exp("a"), TypeError, "'a'"),
     "a list": (lambda: lax.add([1, 2], 3), TypeError, "hloom.numpy.asarray"),

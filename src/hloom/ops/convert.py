@@ -133,7 +133,8 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     dtype = dtypes.canonicalize(new_dtype, current.get().config.enable_x64)
     if operand.aval.dtype == dtype and not operand.aval.weak_type:
         return operand
-    if dtypes.kind(operand.aval.dtype) == "complex" and dtypes.kind(dtype) not in ("complex", "bool"):
+    complex_lost = dtypes.kind(dtype) not in ("complex", "bool")
+    if dtypes.kind(operand.aval.dtype) == "complex" and complex_lost:
         warnings.warn(
             f"convert_element_type of {operand.aval} to {dtype.name} discards the imaginary part; "
             "take lax.real(x) first",
@@ -172,7 +173,8 @@ class BitcastConvertType(Primitive):
         if x.shape[-1:] != (new // old,):
             raise ValueError(
                 f"bitcast_convert_type of {x} to {new_dtype.name} joins {new // old} elements, so "
-                f"the last axis must have that size. Reshape it: lax.reshape(x, (.., {new // old}))."
+                "the last axis must have that size. Make one: "
+                f"lax.reshape(x, (.., {new // old}))."
             )
         return ShapedArray(x.shape[:-1], new_dtype)
 

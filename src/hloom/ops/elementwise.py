@@ -23,7 +23,8 @@ _EXAMPLES = {
 }  # fmt: skip
 _NUMPY_NAMES = {
     "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "rem": "fmod",
-    "floor_divide": "floor_divide", "mod": "mod", "pow": "power", "max": "maximum", "min": "minimum",
+    "floor_divide": "floor_divide", "mod": "mod", "pow": "power", "max": "maximum",
+    "min": "minimum",
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
     "ge": "greater_equal", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "shift_left": "left_shift", "shift_right_arithmetic": "right_shift",

@@ -59,17 +59,21 @@ def log1p(x: Term) -> Term:
     return _programs(x).log1p(x)
 
 
-def power(x: Term, y: Term) -> Term:
-    return programs_f32.power(x, y) if x.dtype == FLOAT32 else x.apply("power", y)
-
-
 def cbrt(x: Term) -> Term:
     return _programs(x).cbrt(x)
 
 
-# ---- trigonometric functions -------------------------------------------------------------------
-#: From so many elements on a program is faster than a call of the C library for each element.
+# ---- powers and trigonometric functions --------------------------------------------------------
+#: From so many elements on a long program is faster than XLA's own operation.  Below, it is slower
+#: by the 7 us of another thread: XLA runs a program in line only up to 1000 floating-point
+#: operations, among which it does not count its own functions.
 MANY = 8192
+
+
+def power(x: Term, y: Term) -> Term:
+    if x.dtype == FLOAT32 and x.size >= MANY and x.block.platform == "cpu":
+        return programs_f32.power(x, y)
+    return x.apply("power", y)
 
 
 def _periodic(x: Term, name: str, own: str) -> Term:
