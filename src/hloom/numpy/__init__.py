@@ -25,6 +25,7 @@ from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
+from hloom.numpy.applying import apply_along_axis, apply_over_axes, vectorize
 from hloom.numpy.arithmetic import (
     abs,
     absolute,
@@ -145,6 +146,8 @@ from hloom.numpy.dtype_functions import (
     shares_memory,
     size,
 )
+from hloom.numpy.editing import delete, insert, repeat, tile, trim_zeros
+from hloom.numpy.einsum import einsum, einsum_path
 from hloom.numpy.exchange import from_dlpack
 from hloom.numpy.exponential import (
     exp,
@@ -217,6 +220,23 @@ from hloom.numpy.manipulation import (
     squeeze,
 )
 from hloom.numpy.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
+from hloom.numpy.packing import packbits, unpackbits
+from hloom.numpy.padding import pad
+from hloom.numpy.positions import (
+    diag_indices,
+    diag_indices_from,
+    diagonal,
+    fill_diagonal,
+    ix_,
+    mask_indices,
+    ravel_multi_index,
+    trace,
+    tril_indices,
+    tril_indices_from,
+    triu_indices,
+    triu_indices_from,
+    unravel_index,
+)
 from hloom.numpy.powers import cbrt, float_power, hypot, pow, power, reciprocal, sqrt, square
 from hloom.numpy.printing import (
     array2string,
@@ -308,6 +328,7 @@ from hloom.numpy.scalars import (
     unsignedinteger,
 )
 from hloom.numpy.selection import choose, clip, piecewise, select, where
+from hloom.numpy.signal import convolve, correlate
 from hloom.numpy.trigonometric import (
     acos,
     acosh,
@@ -335,6 +356,8 @@ from hloom.numpy.trigonometric import (
     tan,
     tanh,
 )
+
+from hloom.numpy import linalg as linalg  # isort: skip
 
 # Loaded for its effect: it fills Array with operators and methods.
 from hloom.numpy import operators  # isort: skip

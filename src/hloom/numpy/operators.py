@@ -20,9 +20,11 @@ from hloom.numpy import (
     complex_parts,
     cumulative,
     eager,
+    editing,
     exchange,
     indexing,
     manipulation,
+    positions,
     powers,
     products,
     reductions,
@@ -129,11 +131,14 @@ PROPERTIES: dict[str, Function] = {
 }
 
 METHODS: dict[str, Function] = {
+    "diagonal": positions.diagonal,
     "dot": products.dot,
     "ravel": manipulation.ravel,
     "reshape": manipulation.method_reshape,
+    "repeat": editing.repeat,
     "squeeze": manipulation.squeeze,
     "swapaxes": axes.swapaxes,
+    "trace": positions.trace,
     "transpose": axes.method_transpose,
     "all": reductions.all,
     "any": reductions.any,

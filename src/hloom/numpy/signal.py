@@ -1,0 +1,175 @@
+"""convolve and correlate.
+
+A short kernel is a sum of shifted copies of the signal; padding is added after the product, so
+that no infinity in the kernel meets a zero that NumPy does not have.  A long kernel is XLA's
+convolution over the part where it lies wholly within the signal, and at both ends a sum of
+products over the elements that are there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.numpy import eager
+from hloom.numpy.contraction import is_bool, operands_of, product, total
+from hloom.ops.arithmetic import add
+from hloom.ops.binary import bitwise_or
+from hloom.ops.compare import ge, select
+from hloom.ops.complex import conj
+from hloom.ops.convert import convert_element_type
+from hloom.ops.convolution import conv_general_dilated
+from hloom.ops.linear import broadcast_in_dim, constant, spread_scalar
+from hloom.ops.shape import broadcasted_iota, reshape, rev
+from hloom.ops.slicing import concatenate, pad, slice_in_dim
+
+F32 = np.dtype("float32")
+SHORT = 16  # elements of a kernel: more compile slowly as a sum
+LONGEST = 2048  # beyond, the ends would cost more than they are worth
+MODES = {"valid": "valid", "same": "same", "full": "full", 0: "valid", 1: "same", 2: "full"}
+
+
+def _mode(name: str, mode: Any) -> str:
+    try:
+        return MODES[mode]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"{name}: Use one of 'valid', 'same', or 'full' for convolve/correlate mode; "
+            f"got {mode!r:.60}"
+        ) from None
+
+
+def _vectors(name: str, a: Any, v: Any, preferred: Any) -> list[Any]:
+    vectors = []
+    for x, letter in zip(operands_of(name, a, v, preferred=preferred), "av"):
+        if x.aval.ndim > 1:
+            raise ValueError(f"{name}: object too deep for desired array: {letter} is {x.aval}")
+        if not x.aval.size:
+            raise ValueError(f"{name}: {letter} cannot be empty")
+        vectors.append(reshape(x, (x.aval.size,)))
+    return vectors
+
+
+@eager.function(static=("mode", "precision", "preferred_element_type"))
+def convolve(
+    a: Any,
+    v: Any,
+    mode: Any = "full",
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """The sums of `a[i] * v[n - i]` for every n: of one vector with the other turned round.
+
+    "full" gives every place where the two overlap, "valid" those where the shorter lies wholly
+    within the longer, "same" as many as the longer has, from the middle.
+
+    Raises ValueError for empty arrays, more than one axis, or another mode.
+
+    >>> jnp.convolve(jnp.array([1, 2, 1]), jnp.ones(4))
+    Array([1., 3., 4., 4., 3., 1.], dtype=float32)
+    """
+    how = _mode("convolve", mode)
+    x, y = _vectors("convolve", a, v, preferred_element_type)
+    if y.aval.size > x.aval.size:
+        x, y = y, x
+    return _placed(x, y, how, False, precision, preferred_element_type)
+
+
+@eager.function(static=("mode", "precision", "preferred_element_type"))
+def correlate(
+    a: Any,
+    v: Any,
+    mode: Any = "valid",
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """The sums of `a[n + i] * conj(v[i])` for every n: of one vector with the other moved along.
+
+    Modes and errors are those of `convolve`.
+
+    >>> jnp.correlate(jnp.array([1, 2, 3]), jnp.array([0, 1, 2]), "full")
+    Array([2, 5, 8, 3, 0], dtype=int32)
+    """
+    how = _mode("correlate", mode)
+    x, y = _vectors("correlate", a, v, preferred_element_type)
+    y = rev(conj(y) if dtypes.kind(y.aval.dtype) == "complex" else y, (0,))
+    swapped = y.aval.size > x.aval.size
+    if swapped:
+        x, y = y, x
+    return _placed(x, y, how, swapped, precision, preferred_element_type)
+
+
+def _placed(x: Any, y: Any, mode: str, later: bool, precision: Any, preferred: Any) -> Any:
+    """The part of the convolution that a mode gives; `later`: the middle is rounded up."""
+    n, k = x.aval.size, y.aval.size
+    if k > SHORT and mode == "valid":
+        return _convolution(x, y, 0, precision, preferred)
+    full = _shifted(x, y, preferred) if k <= SHORT else _long(x, y, precision, preferred)
+    if mode == "full":
+        return full
+    start = k - 1 if mode == "valid" else k // 2 if later else (k - 1) // 2
+    return slice_in_dim(full, start, start + (n - k + 1 if mode == "valid" else n))
+
+
+def _shifted(x: Any, y: Any, preferred: Any) -> Any:
+    """f32[n], f32[k] --> f32[n+k-1], with padding after the product."""
+    k, out = y.aval.size, x.aval.dtype if preferred is None else np.dtype(preferred)
+    narrow = dtypes.kind(out) == "float" and dtypes.bits(out) < 32
+    wide = F32 if narrow else out
+    x, y = (convert_element_type(z, wide) for z in (x, y))
+    zero = constant(False if is_bool(x) else 0, wide)
+    found = None
+    for i in range(k):
+        factor = broadcast_in_dim(slice_in_dim(y, i, i + 1), x.aval.shape, (0,))
+        part = pad(product(x, factor), zero, [(i, k - 1 - i, 0)])
+        plus = bitwise_or if is_bool(x) else add
+        found = part if found is None else plus(found, part)
+    return convert_element_type(found, out)
+
+
+def _long(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
+    """f32[n], f32[k] --> f32[n+k-1], with k <= n"""
+    k = y.aval.size
+    if k > LONGEST:
+        return _convolution(x, y, k - 1, precision, preferred)
+    inner = _convolution(x, y, 0, precision, preferred)
+    left = _beginning(x, y, inner.aval.dtype)
+    right = rev(_beginning(rev(x, (0,)), rev(y, (0,)), inner.aval.dtype), (0,))
+    return concatenate([left, inner, right], 0)
+
+
+def _beginning(x: Any, y: Any, dtype: Any) -> Any:
+    """The first k - 1 results, of the elements that are there: f32[n], f32[k] --> f32[k-1]
+
+    Row o of a matrix is x[o], x[o - 1], ..: the same numbers, moved by one from row to row, which a
+    vector repeated and cut into rows one shorter gives.
+    """
+    m = y.aval.size - 1
+    wide = F32 if dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 32 else dtype
+    x, y = (convert_element_type(slice_in_dim(z, 0, m), wide) for z in (x, y))
+    zero = constant(False if is_bool(x) else 0, wide)
+    backwards = rev(pad(x, zero, [(m - 1, 0, 0)]), (0,))
+    flat = reshape(broadcast_in_dim(backwards, (m, 2 * m - 1), (1,)), (m * (2 * m - 1),))
+    width = 2 * m - 2
+    rows = reshape(slice_in_dim(flat, m - 1, m - 1 + m * width), (m, width))
+    products = product(slice_in_dim(rows, 0, m, 1, 1), broadcast_in_dim(y, (m, m), (1,)))
+    there = ge(*[broadcasted_iota(np.int32, (m, m), axis) for axis in (0, 1)])
+    chosen = select(there, products, spread_scalar(zero, (m, m)))
+    return convert_element_type(total(chosen, (1,)), dtype)
+
+
+def _convolution(x: Any, y: Any, padding: int, precision: Any, preferred: Any) -> Any:
+    """XLA's: f32[n], f32[k] --> f32[n-k+1+2*padding]"""
+    if is_bool(x):
+        counts = _convolution(*(convert_element_type(z, F32) for z in (x, y)), padding, None, None)
+        return convert_element_type(counts, np.dtype(bool))
+    signal, kernel = (reshape(z, (1, 1, z.aval.size)) for z in (x, rev(y, (0,))))
+    found = conv_general_dilated(
+        signal, kernel, (1,), [(padding, padding)],
+        precision=precision, preferred_element_type=preferred,
+    )  # fmt: skip
+    return reshape(found, (found.aval.size,))
