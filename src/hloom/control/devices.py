@@ -20,7 +20,7 @@ from hloom.core.array import Array, HostArray, host_array, wait_for_all
 from hloom.core.executable import ENGINES
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.trace import Tracer
-from hloom.engines import NAMES, jaxlib_compat
+from hloom.engines import NAMES
 
 _NUMBERS = (bool, int, float, complex)
 PLATFORM = "cpu"
@@ -286,7 +286,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
         "hloom": getattr(sys.modules["hloom"], "__version__", "?"),
         "python": sys.version,
         "platform": platform.platform(),
-        "jaxlib": jaxlib_compat.VERSION,
+        "jaxlib": ENGINES["xla"].jaxlib_version,
         "numpy": np.__version__,
         "engines": ", ".join(NAMES),
         "devices": ", ".join(map(str, devices())),

@@ -141,6 +141,8 @@ def _unpack(stored: NDArray, bits: int, aval: ShapedArray) -> NDArray:
 class BufferEngine(Engine):
     """An engine whose arrays are XLA buffers: all of them are."""
 
+    jaxlib_version = jaxlib_compat.VERSION
+
     put = staticmethod(put)
     put_owned = staticmethod(put_owned)
     get = staticmethod(get)
