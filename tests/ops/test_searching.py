@@ -58,6 +58,7 @@ CASES = [
     Case("ranks", lambda x, r: order_statistics(x, r), ((7,), RANKS), _ranked(0), moving=(0,)),
     Case("ranks of columns", lambda x, r: order_statistics(x, r, 0), ((7, 3), RANKS), _ranked(0),
          moving=(0,)),
+    Case("ranks of nothing", lambda x, r: order_statistics(x, r, 0), ((3, 0), RANKS), moving=()),
     Case("ranks of rows", lambda x, r: order_statistics(x, r, 1), ((3, 9), EACH), _ranked(1),
          moving=(0,)),
 ]  # fmt: skip

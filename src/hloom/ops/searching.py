@@ -22,7 +22,7 @@ from hloom.ops.compare import eq, le, lt, select_n
 from hloom.ops.elementwise import is_narrow
 from hloom.ops.formula import INT32, INT64, Term, maximum, minimum, sign_mask, where
 from hloom.ops.gather import GatherDimensionNumbers, gather_p
-from hloom.ops.linear import batch_first, broadcast_in_dim, constant, move
+from hloom.ops.linear import batch_first, broadcast_in_dim, constant, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.sorting import from_key, sort_key, sort_keys, sort_p
 
@@ -283,6 +283,8 @@ def _taken_pair(rows: Any, ranks: Any, axis: int) -> list[Any]:
 
 
 def _taken(rows: Any, places: Any, axis: int) -> Any:
+    if not rows.aval.size:
+        return full(places.aval.shape, 0, rows.aval.dtype)
     others = tuple(i for i in range(rows.aval.ndim) if i != axis)
     batching = tuple(range(1, len(others) + 1))
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, batching)
