@@ -54,6 +54,7 @@ __all__ = [
     "ensure_compile_time_eval",
     "errors",
     "eval_shape",
+    "exact",
     "grad",
     "host_count",
     "host_id",

@@ -199,8 +199,7 @@ def linspace(
         )
         made = spacing.sent(values)
         return (made, put(numpy_convert(np.asarray(step), spacing.inexact))) if retstep else made
-    made, step = _linspace(*spacing.operands(start, stop), spacing=spacing)
-    return (made, step) if retstep else made
+    return _linspace(*spacing.operands(start, stop), spacing=spacing, retstep=bool(retstep))
 
 
 def logspace(
@@ -297,7 +296,7 @@ class Spacing:
         return [
             put(np.asarray(x, self.work))
             if self.work.itemsize > self.inexact.itemsize or not isinstance(x, Array)
-            else convert_element_type_p(x, new_dtype=self.work, weak_type=False)
+            else _converted(x, self.work)
             for x in values
         ]
 
@@ -308,11 +307,16 @@ class Spacing:
         axis = self.axis if self.axis >= 0 else self.axis + made.aval.ndim
         if not 0 <= axis < made.aval.ndim:
             raise np.exceptions.AxisError(self.axis, made.aval.ndim)
-        return convert_element_type_p(move(made, 0, axis), new_dtype=self.dtype, weak_type=False)
+        return _converted(move(made, 0, axis), self.dtype)
 
     def positions(self, ndim: int) -> Any:
         """0, 1, .. along the first of `ndim` axes, and where the last one stands."""
         return iota(self.work, (self.num,) + (1,) * (ndim - 1), 0)
+
+
+def _over(x: Any, shape: tuple[int, ...]) -> Any:
+    """An operand beside one of this shape: 0-d ones are strict ops' to spread."""
+    return promotion.broadcast_to(x, shape) if x.aval.shape else x
 
 
 _spacings: dict[Any, Spacing] = {}
@@ -346,23 +350,32 @@ def _evenly(start: Any, stop: Any, spacing: Spacing) -> tuple[Any, Any]:
     if not spacing.num:
         return spread_scalar(_number(0.0, spacing.work), whole), step
     position = promotion.broadcast_to(spacing.positions(len(whole)), whole)
-    made = mul(position, promotion.broadcast_to(step if parts else delta, whole))
-    made = add(made, promotion.broadcast_to(start, whole))
+    made = mul(position, _over(step if parts else delta, whole))
+    made = add(made, _over(start, whole))
     if spacing.endpoint and spacing.num > 1:
         is_last = eq(position, _number(spacing.num - 1, spacing.work))
         made = select(is_last, promotion.broadcast_to(stop, whole), made)
     return made, step
 
 
+def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
+    """The array in this dtype, not weakly."""
+    if x.aval.dtype == dtype and not x.aval.weak_type:
+        return x
+    return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
+
+
 def _number(value: float, dtype: np.dtype[Any]) -> Array:
     return scalar(value, ShapedArray((), dtype))
 
 
-@eager.function(static=("spacing",))
-def _linspace(start: Any, stop: Any, *, spacing: Spacing) -> Any:
+@eager.function(static=("spacing", "retstep"))
+def _linspace(start: Any, stop: Any, *, spacing: Spacing, retstep: bool) -> Any:
     made, step = _evenly(start, stop, spacing)
-    return spacing.result(made), convert_element_type_p(
-        step, new_dtype=spacing.inexact, weak_type=False
+    return (
+        (spacing.result(made), _converted(step, spacing.inexact))
+        if retstep
+        else spacing.result(made)
     )
 
 
