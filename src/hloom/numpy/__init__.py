@@ -358,6 +358,44 @@ from hloom.numpy.trigonometric import (
 )
 
 from hloom.numpy import linalg as linalg  # isort: skip
+from hloom.numpy.nans import (
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmin,
+    nanprod,
+    nansum,
+)
+from hloom.numpy.quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
+from hloom.numpy.sorting import (
+    argpartition,
+    argsort,
+    lexsort,
+    partition,
+    sort,
+    sort_complex,
+    top_k,
+)
+from hloom.numpy.statistics import (
+    average,
+    corrcoef,
+    cov,
+    mean,
+    nanmean,
+    nanstd,
+    nanvar,
+    std,
+    var,
+)
 
 # Loaded for its effect: it fills Array with operators and methods.
 from hloom.numpy import operators  # isort: skip

@@ -30,6 +30,8 @@ from hloom.numpy import (
     reductions,
     rounding,
     selection,
+    sorting,
+    statistics,
 )
 from hloom.numpy.updates import At
 
@@ -150,6 +152,12 @@ METHODS: dict[str, Function] = {
     "min": reductions.min,
     "prod": reductions.prod,
     "ptp": reductions.ptp,
+    "mean": statistics.mean,
+    "std": statistics.std,
+    "var": statistics.var,
+    "sort": sorting.sort,
+    "argsort": sorting.argsort,
+    "argpartition": sorting.argpartition,
     "sum": reductions.sum,
     "addressable_data": exchange.addressable_data,
     "astype": attributes.method_astype,
