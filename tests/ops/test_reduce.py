@@ -158,6 +158,33 @@ def test_argmax_takes_the_first_of_equals(dtype: str) -> None:
         assert (got, least) == (1, 0), engine
 
 
+@pytest.mark.parametrize("shape", [(100_003,), (3, 7001), (7001, 3), (5, 4099, 2), (70, 71, 5)])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "uint8", "bfloat16"])
+def test_reductions_of_larger_arrays(shape: tuple[int, ...], dtype: str) -> None:
+    x = machine.drawn(hloom.dtypes.as_dtype(dtype), 0, 9, int(np.prod(shape)), 0).reshape(shape)
+    for axes in [(i,) for i in range(len(shape))] + [tuple(range(len(shape))), (0, len(shape) - 1)]:
+        axes = tuple(sorted(set(axes)))
+        got = structured.evaluate(
+            "xla",
+            lambda x, axes=axes: (
+                lax.reduce_sum(x, axes), lax.reduce_max(x, axes), lax.reduce_min(x, axes),
+                lax.argmax(x, axes[0], "int32"), lax.argmin(x, axes[0], "int32"),
+            ),
+            x,
+        )  # fmt: skip
+        wide = machine.wider(x)
+        total = wide.sum(axes, dtype=wide.dtype)
+        if dtype in FLOATS:
+            scale = float(hloom.dtypes.finfo(dtype).eps) * np.abs(total).max()
+            assert np.abs(machine.wider(got[0]) - total).max() <= 20 * scale
+        else:
+            np.testing.assert_array_equal(got[0], total)
+        for g, want in zip(got[1:], (
+            wide.max(axes), wide.min(axes), wide.argmax(axes[0]), wide.argmin(axes[0])
+        )):  # fmt: skip
+            np.testing.assert_array_equal(machine.wider(g), want)
+
+
 @pytest.mark.parametrize("dtype", [d for d in ORDERED if d != "bool"])
 def test_argmax_of_the_lowest_value_only(dtype: str) -> None:
     np_dtype = hloom.dtypes.as_dtype(dtype)

@@ -115,7 +115,8 @@ def test_top_k_of_corners(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "dtype", ["int32", "uint32", "float32", "float64", "bfloat16", "complex64"]
+    "dtype",
+    ["int32", "uint32", "int64", "uint64", "float32", "float64", "bfloat16", "complex64"],
 )
 @pytest.mark.parametrize("shape", [(5000,), (3, 4000), (4000, 3), (40, 500), (70, 1, 60)])
 def test_larger_arrays(dtype: str, shape: tuple[int, ...]) -> None:
@@ -139,6 +140,22 @@ def test_larger_arrays(dtype: str, shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(
             machine.wider(value), machine.wider(np.take_along_axis(x, want, axis))
         )
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32", "float64", "bfloat16"])
+@pytest.mark.parametrize(("shape", "axis"), [((50_000,), 0), ((3, 5003), 1), ((5003, 3), 0)])
+@pytest.mark.parametrize("k", [1, 7, 60])
+def test_top_k_of_larger_arrays(dtype: str, shape: tuple[int, ...], axis: int, k: int) -> None:
+    x = machine.drawn(hloom.dtypes.as_dtype(dtype), -999, 999, int(np.prod(shape)), 0)
+    if dtype == "float32":
+        x[5::9997] = np.nan
+        x[77::9001] = np.inf
+    x = x.reshape(shape)
+    values, places = structured.evaluate("xla", lambda x: lax.top_k(x, k, axis=axis), x)
+    ascending = np.argsort(machine.wider(np.flip(x, axis)), axis, kind="stable")
+    want = np.take(np.flip(shape[axis] - 1 - ascending, axis), range(k), axis)
+    np.testing.assert_array_equal(places, want)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, want, axis))
 
 
 def test_zeros_of_either_sign_leave_the_imaginary_parts_to_decide() -> None:

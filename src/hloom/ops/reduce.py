@@ -20,7 +20,7 @@ from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import complex_at_least, complex_at_most, eq, select_n
 from hloom.ops.elementwise import check_domain, is_narrow
-from hloom.ops.folds import fold
+from hloom.ops.folds import first_extreme, fold
 from hloom.ops.formula import Term, where
 from hloom.ops.linear import (
     broadcast_in_dim,
@@ -322,15 +322,11 @@ def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
 
 
 # ---- argmax, argmin -------------------------------------------------------------------------
-def _first(direction: str, block: Any, *operands: Any) -> list[Any]:
-    """The better of two (value, place); NaN is best, and of equals the first."""
+def _first_complex(direction: str, block: Any, *operands: Any) -> list[Any]:
+    """The better of two (complex value, place); NaN is best, and of equals the first."""
     x, i, y, j = [Term(block, operand) for operand in operands]
-    if dtypes.kind(x.dtype) == "complex":
-        at_least = complex_at_least if direction == "GT" else complex_at_most
-        better = at_least(x, y) & (x != y)
-    else:
-        better = x.compare(direction, y)
-    wins = better | ((x != x) & (y == y))
+    at_least = complex_at_least if direction == "GT" else complex_at_most
+    wins = (at_least(x, y) & (x != y)) | ((x != x) & (y == y))
     ties = (x == y) | ((x != x) & (y != y))
     left = wins | (ties & (i < j))
     return [where(left, x, y).operand, where(left, i, j).operand]
@@ -364,10 +360,16 @@ class ArgExtreme(Primitive):
     def emit(
         self, block: Any, out: ShapedArray, x: Any, *, axes: Axes, index_dtype: np.dtype[Any]
     ) -> Any:
+        if dtypes.kind(x.aval.dtype) != "complex":
+            op = "max" if self.direction == "GT" else "min"
+            if is_narrow(x.aval.dtype):
+                x = block.convert(x, np.dtype(np.float32))
+            found = first_extreme(block, x, self.identity(x.aval.dtype), op, axes[0])
+            return block.convert(found, index_dtype)
         place = np.dtype(np.int64 if x.aval.shape[axes[0]] > 2**31 - 1 else np.int32)
         places = block.iota(ShapedArray(x.aval.shape, place), axes[0])
         value, number = ShapedArray((), x.aval.dtype), ShapedArray((), place)
-        region = block.region([value, number, value, number], partial(_first, self.direction))
+        region = block.region([value, number, value, number], partial(_first_complex, self.direction))
         inits = [self.identity(x.aval.dtype), int(np.iinfo(place).max)]
         _, found = _variadic(block, [x, places], inits, axes, region)
         return block.convert(found, index_dtype)

@@ -7,6 +7,7 @@ float comparator puts NaN anywhere, and is 2 to 5 times slower than integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt, prod
 from operator import index
 from typing import Any
 
@@ -17,11 +18,14 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.ops.elementwise import check_domain, is_narrow, types_text
+from hloom.ops.folds import fold
 from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
 from hloom.ops.gather import GatherDimensionNumbers, gather_p
 from hloom.ops.linear import batch_first, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.slicing import slice_in_dim
+
+PACKED = 1024  # from here on places are sorted, packed with their keys, and values fetched by them
 
 _WIDTHS = {16: np.dtype(np.int16), 32: INT32, 64: INT64}
 
@@ -149,6 +153,9 @@ class Sort(Primitive):
             (made,) = write_sort(block, [key.operand], 1, dimension)
             return [from_key(Term(block, made), out[0].dtype).operand]
         keys = [k for x in xs[:num_keys] for k in sort_keys(Term(block, x))]
+        if out[0].size >= PACKED:
+            order = write_argsort(block, keys, dimension).operand
+            return [write_take(block, x, order, dimension) for x in xs]
         count = len(keys)
         # Integers are their own keys and need not be carried twice.
         own = {str(k.operand): i for i, k in enumerate(keys)}
@@ -259,20 +266,53 @@ class ArgSort(Primitive):
 
 def write_argsort(block: Any, keys: list[Term], dimension: int) -> Term:
     """The places of the elements in the order of their keys; of equal keys the first is first."""
-    shape = keys[0].shape
-    places = Term(block, block.iota(ShapedArray(shape, INT32), dimension))
-    if len(keys) == 1 and dtypes.bits(keys[0].dtype) <= 32:
-        # Key and place in one i64: one operand sorts 5 times as fast as two.
-        key = keys[0].to(INT64)
-        if dtypes.kind(keys[0].dtype) == "unsigned":
-            key = key - 2**31
-        packed = (key << 32) | places.to(INT64)
-        (order,) = write_sort(block, [packed.operand], 1, dimension)
-        return Term(block, order).to(INT32)
-    operands = [key.operand for key in keys]
-    return Term(block, write_sort(block, [*operands, places.operand], len(keys), dimension)[-1])
+    places = Term(block, block.iota(ShapedArray(keys[0].shape, INT32), dimension))
+    if places.size < PACKED and (len(keys) > 1 or dtypes.bits(keys[0].dtype) > 32):
+        operands = [key.operand for key in keys]
+        return Term(block, write_sort(block, [*operands, places.operand], len(keys), dimension)[-1])
+    # Key and place in one i64: one operand sorts 5 times as fast as two.  Longer keys are sorted
+    # by their pieces, the least significant first; each sort keeps the order of the ones before.
+    order = None
+    for piece in reversed([piece for key in keys for piece in _pieces(key)]):
+        if order is not None:
+            piece = Term(block, write_take(block, piece.operand, order.operand, dimension))
+        packed = (piece << 32) | places.to(INT64)
+        step = Term(block, write_sort(block, [packed.operand], 1, dimension)[0]).to(INT32)
+        if order is not None:
+            step = Term(block, write_take(block, order.operand, step.operand, dimension))
+        order = step
+    assert order is not None
+    return order
 
 
+def _pieces(key: Term) -> list[Term]:
+    """An integer key as i64 numbers of 32 bits, signed, the most significant first."""
+    unsigned = dtypes.kind(key.dtype) == "unsigned"
+    if dtypes.bits(key.dtype) <= 32:
+        wide = key.to(INT64)
+        return [wide - 2**31 if unsigned else wide]
+    high = key.cast(INT64) >> 32
+    low = (key.cast(INT64) & (2**32 - 1)) - 2**31
+    return [high ^ -(2**31) if unsigned else high, low]
+
+
+def write_take(block: Any, x: Any, order: Any, axis: int) -> Any:
+    """`take_along` in a lowering."""
+    return block.trace(_TAKE[axis], x, order)
+
+
+class _Takes(dict[int, Any]):
+    """`take_along` as one function for each axis: lowerings are shared by the function."""
+
+    def __missing__(self, axis: int) -> Any:
+        def take(x: Any, order: Any) -> Any:
+            return take_along(x, order, axis)
+
+        self[axis] = take
+        return take
+
+
+_TAKE = _Takes()
 argsort_p = ArgSort("argsort")
 
 
@@ -317,10 +357,13 @@ class TopK(Primitive):
     def emit(
         self, block: Any, out: Sequence[ShapedArray], x: Any, *, k: int, axis: int
     ) -> list[Any]:
-        order = write_argsort(block, [~sort_key(Term(block, x))], axis)
-        starts, limits = [0] * out[0].ndim, out[0].shape
-        best = block.slice(order.operand, starts, limits)
-        return [block.trace(_TAKE[axis, x.aval.ndim], x, best), best]
+        key = ~sort_key(Term(block, x))  # the best first
+        if _is_few(x.aval, k, axis, dtypes.bits(key.dtype)):
+            best = _best_of_blocks(block, key, k, axis)
+        else:
+            order = write_argsort(block, [key], axis)
+            best = block.slice(order.operand, [0] * out[0].ndim, out[0].shape)
+        return [write_take(block, x, best, axis), best]
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, k: int, axis: int
@@ -335,18 +378,59 @@ class TopK(Primitive):
         return self(x, k=k, axis=axis + (axis >= batched)), [batched, batched]
 
 
-class _Takes(dict[tuple[int, int], Any]):
-    """`take_along` as one function for each (axis, ndim): lowerings are shared by the function."""
-
-    def __missing__(self, key: tuple[int, int]) -> Any:
-        def take(x: Any, order: Any) -> Any:
-            return take_along(x, order, key[0])
-
-        self[key] = take
-        return take
+def _is_few(x: ShapedArray, k: int, axis: int, bits: int) -> bool:
+    """Whether to look for the best blocks first: 0.8 against 43 ms for 10 of 1e6."""
+    n, width = x.shape[axis], _block_width(x.shape[axis], k)
+    return bits <= 32 and n >= 4096 and k > 0 and 4 * (k * width + n // width) < n
 
 
-_TAKE = _Takes()
+def _block_width(n: int, k: int) -> int:
+    """So that there are about as many blocks as elements in k of them."""
+    return max(1, isqrt(n // max(k, 1)))
+
+
+def _best_of_blocks(block: Any, key: Term, k: int, axis: int) -> Any:
+    """The places of the k smallest keys: all of them are in the k blocks with the smallest minima."""
+    shape = key.shape
+    p, n, c = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    width = _block_width(n, k)
+    count = -(-n // width)
+    rows = block.transpose(block.reshape(key.operand, (p, n, c)), (0, 2, 1))
+    rows = block.reshape(rows, (p * c, n))
+    largest = int(dtypes.iinfo(key.dtype).max)
+    if count * width != n:
+        rest = block.constant(largest, ShapedArray((p * c, count * width - n), key.dtype))
+        rows = block.concatenate([rows, rest], 1)
+    blocks = block.barrier(block.reshape(rows, (p * c, count, width)))
+    minima = Term(block, block.barrier(fold(block, blocks, largest, "min", (2,))))
+    chosen = block.slice(write_argsort(block, [minima], 1).operand, (0, 0), (p * c, k))
+    (chosen,) = write_sort(block, [chosen], 1, 1)  # in their order, so that ties stay in theirs
+    taken = block.reshape(block.trace(_take_rows, blocks, chosen), (p * c, k * width))
+    order = write_argsort(block, [Term(block, taken)], 1).operand
+    inner = Term(block, block.slice(order, (0, 0), (p * c, k)))
+    number = Term(block, write_take(block, chosen, _floor_divided(inner, width).operand, 1))
+    places = number * width + (inner - _floor_divided(inner, width) * width)
+    return block.reshape(
+        block.transpose(block.reshape(places.operand, (p, c, k)), (0, 2, 1)),
+        (*shape[:axis], k, *shape[axis + 1 :]),
+    )
+
+
+def _floor_divided(x: Term, divisor: int) -> Term:
+    return x.apply("divide", divisor)
+
+
+def _take_rows(blocks: Any, numbers: Any) -> Any:
+    """[P, R, B] and [P, K] --> [P, K, B]."""
+    numbers = reshape(numbers, (*numbers.aval.shape, 1))
+    return gather_p(
+        blocks, numbers,
+        dimension_numbers=GatherDimensionNumbers((2,), (1,), (1,), (0,), (0,)),
+        slice_sizes=(1, 1, blocks.aval.shape[2]), indices_are_sorted=False, unique_indices=True,
+        mode="promise_in_bounds",
+    )  # fmt: skip
+
+
 top_k_p = TopK("top_k")
 
 
