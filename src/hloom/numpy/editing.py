@@ -13,6 +13,7 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
+from hloom.core.operands import as_array
 from hloom.core.trace import Tracer
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument
@@ -40,6 +41,7 @@ NDArray = np.ndarray[Any, Any]
 # ---- moving data --------------------------------------------------------------------------------
 def pick(x: Any, places: Any, axis: int) -> Any:
     """The slices of `x` along an axis at these places, a vector of integers within bounds."""
+    places = as_array(places)
     ndim, count = x.aval.ndim, places.aval.size
     if not x.aval.shape[axis]:
         return reshape(x, [count if i == axis else n for i, n in enumerate(x.aval.shape)])

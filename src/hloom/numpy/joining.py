@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.core.array import Array
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, dtype_argument, refuse_out
@@ -27,15 +28,33 @@ Axes = tuple[int, ...]
 # ---- concatenate --------------------------------------------------------------------------------
 @eager.planned_sequence
 def _concatenate(xs: Sequence[Any], plan: tuple[int | None, Any]) -> Any:
-    axis, dtype = plan
-    arrays = promote_dtypes("concatenate", *xs) if dtype is None else _converted(xs, dtype)
+    axis, cast = plan
+    arrays = _of_one_dtype("concatenate", xs, cast)
     if axis is None:
         return lax_concatenate([reshape(x, (x.aval.size,)) for x in arrays], 0)
     return _joined("concatenate", arrays, axis)
 
 
-def _converted(xs: Sequence[Any], dtype: np.dtype[Any]) -> list[Any]:
-    return [convert_element_type(x, dtype) for x in xs]
+Cast = tuple[np.dtype[Any], str] | None
+
+
+def _cast(name: str, dtype: Any, casting: str) -> Cast:
+    """The dtype asked for, and NumPy's rule for what may be converted to it."""
+    return None if dtype is None else (dtype_argument(name, dtype), casting)
+
+
+def _of_one_dtype(name: str, xs: Sequence[Any], cast: Cast) -> list[Any]:
+    if cast is None:
+        return promote_dtypes(name, *xs)
+    dtype, casting = cast
+    arrays = [array_like(name, x, i) for i, x in enumerate(xs)]
+    for x in arrays:
+        if not dtypes.can_cast(x.aval.dtype, dtype, casting):
+            raise TypeError(
+                f"{name}: Cannot cast array data from {x.aval.dtype!r} to {dtype!r} according to "
+                f"the rule {casting!r}; give casting='unsafe', or convert the array first"
+            )
+    return [convert_element_type(x, dtype) for x in arrays]
 
 
 def _joined(name: str, arrays: Sequence[Any], axis: int) -> Any:
@@ -89,23 +108,31 @@ def members(name: str, arrays: Any) -> Sequence[Any]:
     return [array_like(name, x, i) if isinstance(x, (list, tuple)) else x for i, x in made]
 
 
-def concatenate(arrays: Any, /, axis: int | None = 0, *, dtype: Any = None) -> Array:
+def concatenate(
+    arrays: Any,
+    /,
+    axis: int | None = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Array:
     """The arrays one behind the other along an axis, or flattened where `axis` is None.
 
-    Their dtypes are promoted, or converted to `dtype`.
+    Their dtypes are promoted; or they are converted to `dtype`, as far as NumPy's rule `casting`
+    allows.
 
     Raises ValueError when they differ on another axis, AxisError for an axis that is not there.
 
     >>> jnp.concatenate([jnp.array([[1, 2]]), jnp.array([[3, 4]])], axis=1)
     Array([[1, 2, 3, 4]], dtype=int32)
     """
-    if arrays.__class__ is not list or axis.__class__ is not int or dtype is not None:
-        arrays = members("concatenate", arrays)
-        axis = None if axis is None else count_argument("concatenate", "axis", axis)
-        dtype = None if dtype is None else dtype_argument("concatenate", dtype)
-    elif not arrays or list in map(type, arrays) or tuple in map(type, arrays):
-        arrays = members("concatenate", arrays)
-    return _concatenate(arrays, (axis, dtype))
+    if out is not None:
+        refuse_out("concatenate", out)
+    if axis.__class__ is not int and axis is not None:
+        axis = count_argument("concatenate", "axis", axis)
+    cast = None if dtype is None else _cast("concatenate", dtype, casting)
+    return _concatenate(members("concatenate", arrays), (axis, cast))
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
@@ -120,15 +147,22 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
 # ---- stack --------------------------------------------------------------------------------------
 @eager.planned_sequence
 def _stack(xs: Sequence[Any], plan: tuple[int, Any]) -> Any:
-    axis, dtype = plan
-    arrays = promote_dtypes("stack", *xs) if dtype is None else _converted(xs, dtype)
+    axis, cast = plan
+    arrays = _of_one_dtype("stack", xs, cast)
     first = arrays[0].aval
     if any(x.aval.shape != first.shape for x in arrays):
         raise ValueError(f"stack: all input arrays must have the same shape; got {_types(arrays)}")
     return lax_stack(arrays, axis_argument("stack", axis, first.ndim + 1))
 
 
-def stack(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Array:
+def stack(
+    arrays: Any,
+    axis: int = 0,
+    out: Any = None,
+    dtype: Any = None,
+    *,
+    casting: str = "same_kind",
+) -> Array:
     """The arrays, all of one shape, along a new axis of the result.
 
     Raises ValueError when their shapes differ, AxisError for an axis that is not there.
@@ -138,15 +172,15 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Arr
            [1, 1]], dtype=int32)
     """
     refuse_out("stack", out)
-    dtype = None if dtype is None else dtype_argument("stack", dtype)
-    return _stack(members("stack", arrays), (count_argument("stack", "axis", axis), dtype))
+    plan = count_argument("stack", "axis", axis), _cast("stack", dtype, casting)
+    return _stack(members("stack", arrays), plan)
 
 
 @eager.planned_sequence
 def _shaped_and_joined(xs: Sequence[Any], plan: tuple[str, Any]) -> Any:
     """hstack and its kin: each array is given the axes it lacks first."""
-    name, dtype = plan
-    arrays = promote_dtypes(name, *xs) if dtype is None else _converted(xs, dtype)
+    name, cast = plan
+    arrays = _of_one_dtype(name, xs, cast)
     shaped = [reshape(x, _SHAPES[name](x.aval.shape)) for x in arrays]
     axis = 0 if name == "vstack" or (name == "hstack" and shaped[0].aval.ndim == 1) else 1
     return _joined(name, shaped, 2 if name == "dstack" else axis)
@@ -159,12 +193,11 @@ def _column(shape: Axes) -> Axes:
 _SHAPES = {"hstack": shape_1d, "vstack": shape_2d, "dstack": shape_3d, "column_stack": _column}
 
 
-def _join(name: str, arrays: Any, dtype: Any) -> Array:
-    dtype = None if dtype is None else dtype_argument(name, dtype)
-    return _shaped_and_joined(members(name, arrays), (name, dtype))
+def _join(name: str, arrays: Any, dtype: Any, casting: str = "same_kind") -> Array:
+    return _shaped_and_joined(members(name, arrays), (name, _cast(name, dtype, casting)))
 
 
-def hstack(tup: Any, dtype: Any = None) -> Array:
+def hstack(tup: Any, dtype: Any = None, *, casting: str = "same_kind") -> Array:
     """The arrays side by side: along axis 1, vectors along their only axis.
 
     Raises ValueError when their shapes don't go together.
@@ -172,10 +205,10 @@ def hstack(tup: Any, dtype: Any = None) -> Array:
     >>> jnp.hstack([jnp.array([1, 2]), jnp.array([3])])
     Array([1, 2, 3], dtype=int32)
     """
-    return _join("hstack", tup, dtype)
+    return _join("hstack", tup, dtype, casting)
 
 
-def vstack(tup: Any, dtype: Any = None) -> Array:
+def vstack(tup: Any, dtype: Any = None, *, casting: str = "same_kind") -> Array:
     """The arrays one below the other: along axis 0, vectors as rows.
 
     Raises ValueError when their shapes don't go together.
@@ -184,7 +217,7 @@ def vstack(tup: Any, dtype: Any = None) -> Array:
     Array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    return _join("vstack", tup, dtype)
+    return _join("vstack", tup, dtype, casting)
 
 
 def dstack(tup: Any, dtype: Any = None) -> Array:

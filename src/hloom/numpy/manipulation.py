@@ -168,7 +168,7 @@ def shape_2d(shape: Sizes) -> Sizes:
 def shape_3d(shape: Sizes) -> Sizes:
     if len(shape) >= 3:
         return shape
-    return (1, *shape, 1) if len(shape) < 2 else (*shape, 1)
+    return (1, *(shape or (1,)), 1) if len(shape) < 2 else (*shape, 1)
 
 
 def atleast_1d(*arys: Any) -> Any:
