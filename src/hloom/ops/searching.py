@@ -182,6 +182,15 @@ def searchsorted(
     return reshape(found, values.aval.shape)
 
 
+def taken(x: Any, places: Any) -> Any:
+    """The elements of a 1-d array at these places, which are moved inside."""
+    numbers = GatherDimensionNumbers((), (0,), (0,))
+    return gather_p(
+        x, reshape(places, (*places.aval.shape, 1)), dimension_numbers=numbers, slice_sizes=(1,),
+        indices_are_sorted=False, unique_indices=False, mode="clip",
+    )  # fmt: skip
+
+
 # ---- the element of a rank ------------------------------------------------------------------
 # From here on, and for a few ranks, counting beats sorting: 3 against 42 ms for 1e6.
 MANY = 1 << 16
