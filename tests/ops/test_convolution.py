@@ -138,6 +138,35 @@ def test_batch_groups_are_convolutions_of_parts() -> None:
         np.testing.assert_array_equal(got, np.concatenate(parts, 1), engine)
 
 
+@pytest.mark.parametrize(
+    ("n", "k", "padding"),
+    [(5000, 3, (2, 2)), (1000, 20, (19, 19)), (3000, 100, (99, 99)), (700, 600, (10, 0)),
+     (2000, 64, (-3, 5)), (2000, 65, (0, -7)), (40_000, 9, (8, 8))],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("spec", [("NCH", "OIH", "NCH"), ("HNC", "IHO", "CHN")], ids=str)
+def test_long_rows(n: int, k: int, padding: tuple[int, int], spec: tuple[str, str, str]) -> None:
+    rng = np.random.default_rng(0)
+    x, kernel = rng.normal(size=(2, 1, n)), rng.normal(size=(1, 1, k))
+    low, high = padding
+    wide = np.pad(x, ((0, 0), (0, 0), (max(low, 0), max(high, 0))))
+    wide = wide[..., max(-low, 0) : wide.shape[-1] - max(-high, 0)]
+    want = np.stack([np.correlate(row[0], kernel[0, 0], "valid") for row in wide])
+    axes = [["NCH".index(c) for c in spec[0]], ["OIH".index(c) for c in spec[1]]]
+    fun = hloom.jit(_conv((1,), [padding], dimension_numbers=spec))
+    args = [z.transpose(a).astype(np.float32) for z, a in zip((x, kernel), axes)]
+    got = np.asarray(fun(*args)).transpose([spec[2].index(c) for c in "NCH"])[:, 0]
+    np.testing.assert_allclose(got, want, atol=2e-6 * k)
+
+
+def test_long_rows_that_are_not_finite() -> None:
+    x, kernel = np.ones((1, 1, 3000), np.float32), np.ones((1, 1, 50), np.float32)
+    x[0, 0, 700], x[0, 0, 900] = np.inf, np.nan
+    got = np.asarray(hloom.jit(_conv((1,), "VALID"))(x, kernel))[0, 0]
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(got, np.correlate(x[0, 0], kernel[0, 0], "valid"))
+
+
 def test_the_tour() -> None:
     x, y = np.array([[[1, 2, 1]]], np.float32), np.ones((1, 1, 10), np.float32)
     got = conv_general_dilated(x, y, window_strides=(1,), padding=[(9, 9)])

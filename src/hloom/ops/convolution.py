@@ -15,6 +15,7 @@ import numpy as np
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.ops import convolution_programs as programs
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dot import accumulation_dtype, canonical_precision
 from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
@@ -200,36 +201,8 @@ class ConvGeneralDilated(Primitive):
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
         lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
-        lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
-        shape, order = out.shape, None
-        if out_spec[0] > out_spec[1]:
-            # The interpreter aborts on a result with features before the batch.
-            order = list(range(out.ndim))
-            order[out_spec[0]], order[out_spec[1]] = out_spec[1], out_spec[0]
-            out_spec = (out_spec[1], out_spec[0], *out_spec[2:])
-            shape = tuple(shape[i] for i in order)
-        numbers = (
-            f"[{_letters(lhs_spec, 'bf')}]x[{_letters(rhs_spec, 'oi')}]"
-            f"->[{_letters(out_spec, 'bf')}]"
-        )
-        pads = ", ".join(f"[{low}, {high}]" for low, high in conv.padding)
-        window = (
-            f"stride = {list(conv.window_strides)}, pad = [{pads}], "
-            f"lhs_dilate = {list(conv.lhs_dilation)}, rhs_dilate = {list(conv.rhs_dilation)}"
-        )
-        attributes = (
-            f"batch_group_count = {conv.batch_group_count} : i64, "
-            f"feature_group_count = {conv.feature_group_count} : i64"
-        )
-        if precision:
-            names = ", ".join(f"#stablehlo<precision {name}>" for name in precision)
-            attributes += f", precision_config = [{names}]"
-        head = (
-            f"stablehlo.convolution({lhs}, {rhs}) dim_numbers = {numbers}, "
-            f"window = {{{window}}} {{{attributes}}}"
-        )
-        found = block.op(head, (lhs, rhs), ShapedArray(shape, wide))
-        return block.convert(found if order is None else block.transpose(found, order), out.dtype)
+        write = _write_rows if _is_plain_row(block, lhs, rhs, conv) else _write
+        return block.convert(write(block, lhs, rhs, conv, precision, out.shape), out.dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -261,6 +234,75 @@ class ConvGeneralDilated(Primitive):
         conv = Conv(**params)
         extra = {} if precision is None else {"precision": precision}
         return _batch(size, *operands, *axes, conv, extra)
+
+
+def _write(
+    block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes, mirrored: bool = False
+) -> Any:
+    """The StableHLO convolution; `mirrored` says that the kernel is the other way round."""
+    lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
+    order = list(range(len(shape)))
+    if out_spec[0] > out_spec[1]:
+        # The interpreter aborts on a result with features before the batch.
+        order[out_spec[0]], order[out_spec[1]] = out_spec[1], out_spec[0]
+        out_spec = (out_spec[1], out_spec[0], *out_spec[2:])
+    numbers = (
+        f"[{_letters(lhs_spec, 'bf')}]x[{_letters(rhs_spec, 'oi')}]->[{_letters(out_spec, 'bf')}]"
+    )
+    pads = ", ".join(f"[{low}, {high}]" for low, high in conv.padding)
+    window = (
+        f"stride = {list(conv.window_strides)}, pad = [{pads}], "
+        f"lhs_dilate = {list(conv.lhs_dilation)}, rhs_dilate = {list(conv.rhs_dilation)}"
+    ) + ", reverse = [true]" * mirrored
+    attributes = (
+        f"batch_group_count = {conv.batch_group_count} : i64, "
+        f"feature_group_count = {conv.feature_group_count} : i64"
+    )
+    if precision:
+        names = ", ".join(f"#stablehlo<precision {name}>" for name in precision)
+        attributes += f", precision_config = [{names}]"
+    head = (
+        f"stablehlo.convolution({lhs}, {rhs}) dim_numbers = {numbers}, "
+        f"window = {{{window}}} {{{attributes}}}"
+    )
+    out = ShapedArray(tuple(shape[i] for i in order), lhs.aval.dtype)
+    found = block.op(head, (lhs, rhs), out)
+    return found if order == sorted(order) else block.transpose(found, order)
+
+
+def _is_plain_row(block: Any, lhs: Any, rhs: Any, conv: Conv) -> bool:
+    """Whether this is a correlation of rows: one channel, one spatial axis, f32, no dilation."""
+    steps = (conv.window_strides, conv.lhs_dilation, conv.rhs_dilation)
+    kernel = _spatial(rhs.aval, conv.dimension_numbers[1])
+    one_channel = len(kernel) == 1 and rhs.aval.size == kernel[0]
+    plain = one_channel and steps == ((1,),) * 3 and conv.batch_group_count == 1
+    return plain and lhs.aval.dtype == np.float32 and not block.exact
+
+
+def _write_rows(
+    block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes
+) -> Any:
+    lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
+    n, k = _spatial(lhs.aval, lhs_spec)[0], _spatial(rhs.aval, rhs_spec)[0]
+    if programs.block_size(n, k):
+        rows = block.reshape(block.transpose(lhs, lhs_spec), (lhs.aval.size // n, n))
+        standard = conv._replace(dimension_numbers=ConvDimensionNumbers(*((0, 1, 2),) * 3))
+        size = shape[out_spec[2]]
+
+        def plain(b: Any, x: Any, kernel: Any) -> Any:
+            x, kernel = b.reshape(x, (x.aval.shape[0], 1, n)), b.reshape(kernel, (1, 1, k))
+            out = _write(b, x, kernel, standard, precision, (x.aval.shape[0], 1, size))
+            return b.reshape(out, (x.aval.shape[0], size))
+
+        kernel = block.reshape(rhs, (k,))
+        found = programs.correlate(block, rows, kernel, conv.padding[0], plain)
+        found = block.reshape(found, (found.aval.shape[0], 1, size))
+        return block.transpose(found, np.argsort(out_spec).tolist())
+    if k <= programs.SHORT:
+        axes = f"array<i64: {rhs_spec[2]}>"
+        rhs = block.op(f'"stablehlo.reverse"({rhs}) <{{dimensions = {axes}}}>', (rhs,), rhs.aval)
+        return _write(block, lhs, rhs, conv, precision, shape, mirrored=True)
+    return _write(block, lhs, rhs, conv, precision, shape)
 
 
 def _letters(spec: Axes, first: str) -> str:

@@ -369,7 +369,8 @@ class ArgExtreme(Primitive):
         place = np.dtype(np.int64 if x.aval.shape[axes[0]] > 2**31 - 1 else np.int32)
         places = block.iota(ShapedArray(x.aval.shape, place), axes[0])
         value, number = ShapedArray((), x.aval.dtype), ShapedArray((), place)
-        region = block.region([value, number, value, number], partial(_first_complex, self.direction))
+        body = partial(_first_complex, self.direction)
+        region = block.region([value, number, value, number], body)
         inits = [self.identity(x.aval.dtype), int(np.iinfo(place).max)]
         _, found = _variadic(block, [x, places], inits, axes, region)
         return block.convert(found, index_dtype)

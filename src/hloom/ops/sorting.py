@@ -390,7 +390,7 @@ def _block_width(n: int, k: int) -> int:
 
 
 def _best_of_blocks(block: Any, key: Term, k: int, axis: int) -> Any:
-    """The places of the k smallest keys: all of them are in the k blocks with the smallest minima."""
+    """The places of the k smallest keys: all are in the k blocks with the smallest minima."""
     shape = key.shape
     p, n, c = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
     width = _block_width(n, k)
