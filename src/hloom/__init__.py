@@ -1,7 +1,15 @@
 """hloom: NumPy programs traced, differentiated, vectorised and compiled through StableHLO."""
 
 from hloom import dtypes, engines, errors, lax, numpy, tree, tree_util
-from hloom.config import config, disable_jit, enable_x64, engine, exact, numpy_dtype_promotion
+from hloom.config import (
+    config,
+    disable_jit,
+    enable_x64,
+    engine,
+    exact,
+    numpy_dtype_promotion,
+    numpy_rank_promotion,
+)
 from hloom.control.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr, typeof
 from hloom.control.decorator import jit
 from hloom.control.devices import (
@@ -69,6 +77,7 @@ __all__ = [
     "make_jaxpr",
     "numpy",
     "numpy_dtype_promotion",
+    "numpy_rank_promotion",
     "print_environment_info",
     "process_count",
     "process_index",

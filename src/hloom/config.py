@@ -241,6 +241,19 @@ def exact(on: bool = True) -> Any:
     return options(exact=on)
 
 
+def numpy_rank_promotion(mode: str) -> Any:
+    """Choose what broadcasting arrays of different rank does in the body of a `with` statement.
+
+    `"allow"` is silent, `"warn"` warns, `"raise"` raises ValueError.
+
+    >>> with hloom.numpy_rank_promotion("allow"):
+    ...     jnp.ones((2, 2)) + jnp.ones(2)
+    Array([[2., 2.],
+           [2., 2.]], dtype=float32)
+    """
+    return options(numpy_rank_promotion=mode)
+
+
 def disable_jit(disable: bool = True) -> Any:
     """Run jitted functions as plain Python in the body of a `with` statement, to debug them.
 

@@ -224,3 +224,12 @@ def test_scalars_that_are_equal_but_not_the_same_never_meet():
     nan = float("nan")
     for _ in range(2):
         assert np.isnan(np.asarray(x + nan)).all()
+
+
+def test_broadcasting_of_ranks_can_be_forbidden():
+    with hloom.numpy_rank_promotion("raise"), pytest.raises(ValueError, match="different rank"):
+        jnp.ones((2, 3)) + jnp.ones(3)
+    with hloom.numpy_rank_promotion("warn"), pytest.warns(UserWarning, match="different rank"):
+        jnp.ones((2, 4)) + jnp.ones(4)
+    with hloom.numpy_rank_promotion("raise"):
+        jnp.ones((2, 3)) + 1.0  # noqa: B018

@@ -327,6 +327,11 @@ def data(self: Array) -> memoryview:
     return np.asarray(self).data
 
 
+def ctypes(self: Array) -> Any:
+    """What passes the elements to C, for reading: `ctypes` of the NumPy array behind."""
+    return np.asarray(self).ctypes
+
+
 def copy(self: Array, order: str = "C") -> Array:
     """A copy, with a buffer of its own.
 

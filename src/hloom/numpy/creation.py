@@ -137,8 +137,10 @@ def _from_array(name: str, x: Array, dtype: np.dtype[Any] | None, copy: bool | N
         if copy is False and x.aval.dtype != dtype:
             raise _needs_copy(name, x)
         return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
-    if not copy or isinstance(x, (Tracer, HostArray)):
+    if not copy or isinstance(x, Tracer):
         return x
+    if isinstance(x, HostArray):
+        return host_array(x._value(), x.aval)
     copied: Array = copy_on_device(x)
     return copied
 

@@ -115,6 +115,8 @@ def on_device_size_in_bytes(self: Array) -> int:
 
 def unsafe_buffer_pointer(self: Array) -> int:
     """The address of the array's buffer, good while the array lives."""
+    if self.aval.dtype.isbuiltin == 1:  # the buffer's own answer looks for the jax package
+        return int(np.asarray(self).__array_interface__["data"][0])
     return int(self._buf.unsafe_buffer_pointer())
 
 

@@ -118,6 +118,7 @@ PROPERTIES: dict[str, Function] = {
     "at": At,
     "base": attributes.base,
     "committed": exchange.committed,
+    "ctypes": attributes.ctypes,
     "data": attributes.data,
     "device": exchange.device,
     "flags": attributes.flags,
