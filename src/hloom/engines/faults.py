@@ -61,12 +61,3 @@ def _save(text: str, name: str) -> str:
     except OSError as fault:
         return f"which could not be saved ({fault})"
     return path
-
-
-def misbehaved(primitive: str, rule: str, gave: Any, promised: Any) -> EngineError:
-    """For a rule of a primitive that does not give what its `infer` rule promised."""
-    said = (
-        f"the {rule} rule of primitive {primitive} gave {gave} where its infer rule promised "
-        f"{promised}. This is a fault of hloom, or of the primitive's author"
-    )
-    return EngineError.of("numpy", "run", said)

@@ -1,0 +1,60 @@
+"""The living definition: a Jaxpr evaluated by its primitives' `numpy` rules.
+
+The NumPy engine runs programs this way, and so do the NumPy rules of primitives that hold a Jaxpr.
+What a rule returns is held to what the primitive's `infer` rule promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import errors
+from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
+
+NDArray = np.ndarray[Any, Any]
+
+
+def evaluate(jaxpr: Jaxpr, operands: Sequence[NDArray]) -> list[NDArray]:
+    """The Jaxpr's results for these operands, all ndarrays; captures lead the operands.
+
+    Raises EngineError, naming the primitive, where a rule does not give what `infer` promised.
+    """
+    values: dict[Var, NDArray] = dict(zip(jaxpr.inputs, operands, strict=True))
+
+    def read(atom: Any) -> NDArray:
+        return atom.value if atom.__class__ is Literal else values[atom]
+
+    with np.errstate(all="ignore"):  # the other engines give inf and nan without a word
+        for equation in jaxpr.equations:
+            inputs = [read(atom) for atom in equation.inputs]
+            values.update(zip(equation.outputs, apply(equation, inputs)))
+    return [read(atom) for atom in jaxpr.outputs]
+
+
+def apply(equation: Equation, inputs: list[NDArray]) -> list[NDArray]:
+    """The results of one equation, each a C-contiguous ndarray of the promised type."""
+    primitive = equation.primitive
+    results = primitive.numpy(*inputs, **equation.params)
+    given = list(results) if primitive.multiple else [results]
+    promised = [var.aval for var in equation.outputs]
+    if len(given) != len(promised):
+        raise misbehaved(primitive.name, f"{len(given)} results", len(promised))
+    # NumPy's own functions give scalars where arrays of no axis are meant.
+    arrays = [np.asarray(x) for x in given]
+    for array, aval in zip(arrays, promised):
+        if array.shape != aval.shape or array.dtype != aval.dtype:
+            gave = f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
+            raise misbehaved(primitive.name, gave, aval)
+    return arrays
+
+
+def misbehaved(primitive: str, gave: Any, promised: Any) -> errors.EngineError:
+    """For a NumPy rule that does not give what the primitive's `infer` rule promised."""
+    said = (
+        f"the numpy rule of primitive {primitive} gave {gave} where its infer rule promised "
+        f"{promised}. This is a fault of hloom, or of the primitive's author"
+    )
+    return errors.EngineError.of("numpy", "run", said)
