@@ -60,7 +60,7 @@ def multiply(x1: Any, x2: Any, /) -> Any:
 
 
 # ---- quotients and remainders ------------------------------------------------------------------
-@eager.binary
+@eager.binary_floats
 def divide(x1: Any, x2: Any, /) -> Any:
     """The quotient, a float or complex number.
 

@@ -15,7 +15,7 @@ from hloom.core.operands import as_array
 from hloom.core.tables import Tables
 from hloom.numpy import eager
 from hloom.numpy.domains import is_complex, kind_of
-from hloom.numpy.fitting import comparable
+from hloom.numpy.fitting import TRUTHS, comparable
 from hloom.numpy.promotion import array_like, broadcast, promote, promote_inexact, result_dtype
 from hloom.ops import arithmetic, binary, compare, unary
 from hloom.ops.complex import imag, real
@@ -153,11 +153,14 @@ def truth(name: str, x: Any) -> Any:
     return x if kind_of(x) == "bool" else compare.ne(x, 0)
 
 
+logical = partial(eager.binary, run=partial(eager.run, fitting=TRUTHS))
+
+
 def _truths(name: str, x1: Any, x2: Any) -> list[Array]:
     return broadcast(name, (truth(name, x1), truth(name, x2)))
 
 
-@eager.binary
+@logical
 def logical_and(x1: Any, x2: Any, /) -> Any:
     """Whether both elements are not zero.
 
@@ -169,7 +172,7 @@ def logical_and(x1: Any, x2: Any, /) -> Any:
     return binary.bitwise_and(*_truths("logical_and", x1, x2))
 
 
-@eager.binary
+@logical
 def logical_or(x1: Any, x2: Any, /) -> Any:
     """Whether one of the elements, or both, is not zero.
 
@@ -181,7 +184,7 @@ def logical_or(x1: Any, x2: Any, /) -> Any:
     return binary.bitwise_or(*_truths("logical_or", x1, x2))
 
 
-@eager.binary
+@logical
 def logical_xor(x1: Any, x2: Any, /) -> Any:
     """Whether just one of the elements is not zero.
 
@@ -216,6 +219,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     >>> jnp.isclose(jnp.array([1.0, jnp.inf, jnp.nan]), jnp.array([1.000001, jnp.inf, jnp.nan]))
     Array([ True,  True, False], dtype=bool)
     """
+    a, b = comparable((a, b))
     return _isclose(a, b, rtol, atol, equal_nan=bool(equal_nan))
 
 
@@ -264,6 +268,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.000001]))
     Array(True, dtype=bool)
     """
+    a, b = comparable((a, b))
     return _allclose(a, b, rtol, atol, equal_nan=bool(equal_nan))
 
 
@@ -286,7 +291,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     (Array(True, dtype=bool), Array(False, dtype=bool))
     """
     try:
-        a1, a2 = array_like("array_equal", a1), array_like("array_equal", a2)
+        a1, a2 = [array_like("array_equal", a) for a in comparable((a1, a2))]
     except (TypeError, ValueError):
         return as_array(False)
     if a1.aval.shape != a2.aval.shape:
@@ -312,7 +317,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     Array(True, dtype=bool)
     """
     try:
-        a1, a2 = array_like("array_equiv", a1), array_like("array_equiv", a2)
+        a1, a2 = [array_like("array_equiv", a) for a in comparable((a1, a2))]
         np.broadcast_shapes(a1.aval.shape, a2.aval.shape)
     except (TypeError, ValueError):
         return as_array(False)

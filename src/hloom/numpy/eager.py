@@ -29,7 +29,7 @@ from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import Origin, Tracer
-from hloom.numpy.fitting import fit, holds_integers, is_large
+from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
 from hloom.numpy.promotion import array_like
 
 _new = object.__new__
@@ -166,16 +166,13 @@ def run(
     operands: Sequence[Any],
     statics: tuple[Any, ...] = (),
     *,
-    first: int = 0,
+    fitting: Fitting = PROMOTED,
 ) -> Any:
-    """The general way for a fixed list of array operands; the body sees arrays or tracers.
-
-    Operands from number `first` on are promoted together, so that their Python integers must fit.
-    """
+    """The general way for a fixed list of array operands; the body sees arrays or tracers."""
     context = get()
     if context.key is None:
         return body(*operands)
-    fitted = [*operands[:first], *fit(name, operands[first:])]
+    fitted = fitting.fit(name, operands)
     arrays = [array_like(name, x, i) for i, x in enumerate(fitted)]
     avals = [x.aval for x in arrays]
     buffers = [x._buf for x in arrays]  # a leaked tracer says so here
@@ -184,20 +181,19 @@ def run(
     program = table.get(key)
     if program is None:
         program = build(body, avals, name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
-    if first + 1 < len(operands) and any(map(is_large, fitted)):
-        _let_find(table, key, operands, first)
+    if len(operands) > 1 and any(map(is_large, fitted)) and fitting.holds(operands):
+        _let_find(table, key, operands)
     return finish(program, buffers, name, arrays)
 
 
-def _let_find(table: Any, key: Any, operands: Sequence[Any], first: int) -> None:
-    """Let the fast path find a program for large integers, if beside them none can be too large."""
+def _let_find(table: Any, key: Any, operands: Sequence[Any]) -> None:
+    """Let the fast path find a program for large integers, which none beside them is too large."""
     scalars = OPERANDS[get().key]
-    if holds_integers(operands[first:]):
-        try:
-            avals = [x.aval if x.__class__ is Array else scalars[x.__class__][x][0] for x in operands]
-        except KeyError:
-            return
-        table.alias(key, tuple(avals))
+    try:
+        avals = [x.aval if x.__class__ is Array else scalars[x.__class__][x][0] for x in operands]
+    except KeyError:
+        return
+    table.alias(key, tuple(avals))
 
 
 def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Array]) -> Any:
@@ -279,6 +275,9 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
     call.tables = tables  # type: ignore[attr-defined]
     call.run = run  # type: ignore[attr-defined]
     return call
+
+
+binary_floats = partial(binary, run=partial(run, fitting=FLOATS))
 
 
 def ternary(fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run) -> Callable[..., Any]:

@@ -109,7 +109,7 @@ def _larger_and_distance(x1: Any, x2: Any) -> tuple[Any, Any]:
     return binary.max(x1, x2), unary.abs(difference)
 
 
-@eager.binary
+@eager.binary_floats
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """`log(exp(x1) + exp(x2))`, without overflow.
 
@@ -123,7 +123,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     return arithmetic.add(larger, unary.log1p(unary.exp(arithmetic.neg(distance))))
 
 
-@eager.binary
+@eager.binary_floats
 def logaddexp2(x1: Any, x2: Any, /) -> Any:
     """`log2(2**x1 + 2**x2)`, without overflow.
 

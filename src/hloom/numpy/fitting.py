@@ -7,9 +7,9 @@ for every integer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import copysign, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,17 +50,41 @@ def _fitted(name: str, value: int, operands: Sequence[Any]) -> Any:
     return scalar(value, ShapedArray((), dtype, True))  # type: ignore[arg-type]
 
 
-def default_integer() -> np.dtype[Any]:
-    """The dtype of a Python integer with no array beside it."""
-    return weak_aval(int, current.get().config.enable_x64).dtype
-
-
 def holds_integers(operands: Sequence[Any]) -> bool:
     """Whether the operands are promoted to a dtype in which no default integer is out of bounds."""
     dtype = common_dtype(operands)
     if dtype is None:
         return False
     return dtypes.kind(dtype) in ("float", "complex") or dtype == default_integer()
+
+
+class Fitting(NamedTuple):
+    """How a function takes Python integers.
+
+    `fit(name, operands)` gives them a form that loses nothing; `holds(operands)` says whether any
+    default integer could stand among these operands.
+    """
+
+    fit: Callable[[str, Sequence[Any]], Sequence[Any]]
+    holds: Callable[[Sequence[Any]], bool]
+
+
+def _fit_floats(name: str, operands: Sequence[Any]) -> Sequence[Any]:
+    default = default_integer()
+    return [float(x) if is_large(x) and not _holds(default, x) else x for x in operands]
+
+
+PROMOTED = Fitting(fit, holds_integers)  # they take the dtype beside them
+FLOATS = Fitting(_fit_floats, lambda operands: True)  # they become floats, as all operands do
+TRUTHS = Fitting(lambda name, xs: [bool(x) if is_large(x) else x for x in xs], lambda xs: False)
+CASES = Fitting(  # PROMOTED, but for the first operand
+    lambda name, xs: [xs[0], *fit(name, xs[1:])], lambda xs: holds_integers(xs[1:])
+)
+
+
+def default_integer() -> np.dtype[Any]:
+    """The dtype of a Python integer with no array beside it."""
+    return weak_aval(int, current.get().config.enable_x64).dtype
 
 
 def common_dtype(operands: Sequence[Any]) -> np.dtype[Any] | None:

@@ -189,7 +189,7 @@ def _bits(x: Any) -> Any:
     return bitcast_convert_type_p(x, new_dtype=np.dtype(f"int{dtypes.bits(x.aval.dtype)}"))
 
 
-@eager.binary
+@eager.binary_floats
 def copysign(x1: Any, x2: Any, /) -> Any:
     """The magnitude of `x1` with the sign of `x2`, a float.
 
@@ -208,7 +208,7 @@ def _copysign(x: Any, y: Any) -> Any:
     return compare.select(differ, arithmetic.neg(x), x)
 
 
-@eager.binary
+@eager.binary_floats
 def heaviside(x1: Any, x2: Any, /) -> Any:
     """The step function: 0 where `x1` is negative, 1 where it is positive, and `x2` where it is 0.
 
@@ -225,7 +225,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
 
 
 # ---- neighbours --------------------------------------------------------------------------------
-@eager.binary
+@eager.binary_floats
 def nextafter(x1: Any, x2: Any, /) -> Any:
     """The float next to `x1` in the direction of `x2`.
 

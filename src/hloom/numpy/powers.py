@@ -113,7 +113,7 @@ def raised(base: Any, exponent: Any) -> Any:
 power_operators: tuple[Callable[..., Any], Callable[..., Any]] = (raised, _reflected)
 
 
-@eager.binary
+@eager.binary_floats
 def float_power(x1: Any, x2: Any, /) -> Any:
     """`x1` to the power `x2`, in floats at least as wide as the default.
 
@@ -188,7 +188,7 @@ def cbrt(x: Any, /) -> Any:
     return unary.cbrt(*domains.floats("cbrt", x))
 
 
-@eager.binary
+@eager.binary_floats
 def hypot(x1: Any, x2: Any, /) -> Any:
     """The hypotenuse of a right triangle, `sqrt(x1**2 + x2**2)`; infinite if either side is.
 

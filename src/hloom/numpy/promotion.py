@@ -71,7 +71,7 @@ def _cast(xs: Sequence[Any], dtype: np.dtype[Any], weak: bool) -> list[Array]:
         if isinstance(x, Array):
             made.append(convert_element_type_p(x, new_dtype=dtype, weak_type=weak) if x.aval.dtype is not dtype else x)
         else:
-            made.append(scalar(x, ShapedArray((), dtype, weak or x.__class__ is not bool)))
+            made.append(scalar(x, ShapedArray((), dtype, weak)))
     return made
 
 

@@ -14,8 +14,9 @@ from hloom.core.array import Array
 from hloom.numpy import eager
 from hloom.numpy.comparison import truth
 from hloom.numpy.domains import kind_of
-from hloom.numpy.fitting import fit
+from hloom.numpy.fitting import CASES, fit
 from hloom.numpy.promotion import array_like, broadcast, promote, promote_dtypes
+from hloom.numpy.searching import nonzero
 from hloom.ops import binary, compare, linear
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.slicing import unstack
@@ -37,14 +38,17 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
     return compare.select(*broadcast("where", (truth("where", condition), x, y)))
 
 
-_choice = eager.ternary(_where, run=partial(eager.run, first=1))
+_choice = eager.ternary(_where, run=partial(eager.run, fitting=CASES))
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """`x` where the condition holds, else `y`.
+def where(
+    condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None
+) -> Any:
+    """`x` where the condition holds, else `y`; of the condition alone, `nonzero(condition)`.
 
     All three broadcast; `x` and `y` are promoted; a condition that is not bool holds where it is
-    not 0.  Raises ValueError if just one of `x` and `y` is given.
+    not 0.  `size` and `fill_value` are those of `nonzero`.  Raises ValueError if just one of `x` and
+    `y` is given.
 
     The derivative of the case that was not chosen is 0 times its own: where that is infinite, as of
     sqrt at 0, the product is NaN.  Choose a harmless operand first:
@@ -52,7 +56,11 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
     >>> jnp.where(jnp.array([True, False, True]), jnp.array([1.0, 2.0, 3.0]), 0.5)
     Array([1. , 0.5, 3. ], dtype=float32)
+    >>> jnp.where(jnp.array([True, False, True]))
+    (Array([0, 2], dtype=int32),)
     """
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     return _choice(condition, x, y)
@@ -242,6 +250,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"got {len(functions)}"
         )
     values = [f(x, *args, **kw) if callable(f) else f for f in functions]
+    fit("piecewise", [x, *values])
     return _overwrite(x, conditions, values)
 
 

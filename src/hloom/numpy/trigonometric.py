@@ -95,7 +95,7 @@ def arctan(x: Any, /) -> Any:
 atan = arctan
 
 
-@eager.binary
+@eager.binary_floats
 def arctan2(x1: Any, x2: Any, /) -> Any:
     """The angle in radians, from -pi to pi, of the point with height `x1` and width `x2`.
 
