@@ -13,7 +13,8 @@ from hloom.config import current
 from hloom.core import executable
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.jaxpr import Jaxpr, Literal, eval_jaxpr
+from hloom.core.interpret import evaluate
+from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import Primitive, is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, Tracer, active
@@ -61,12 +62,7 @@ class Jit(Primitive):
         return jaxpr.out_avals
 
     def numpy(self, *values: Any, jaxpr: Jaxpr, name: str) -> list[Any]:
-        env: dict[Any, Any] = dict(zip(jaxpr.inputs, values))
-        for e in jaxpr.equations:
-            operands = [x.value if isinstance(x, Literal) else env[x] for x in e.inputs]
-            results = e.primitive.numpy(*operands, **e.params)
-            env.update(zip(e.outputs, results if e.primitive.multiple else [results]))
-        return [x.value if isinstance(x, Literal) else env[x] for x in jaxpr.outputs]
+        return evaluate(jaxpr, values)
 
     def emit(
         self, block: Any, out: list[ShapedArray], *operands: Any, jaxpr: Jaxpr, name: str
