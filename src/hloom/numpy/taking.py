@@ -336,6 +336,11 @@ def _place(arr: Any, mask: Any, vals: Any) -> Any:
     return reshape(select(mask, _repeated(values, ranks), flat(arr)), arr.aval.shape)
 
 
+def take_at(x: Any, places: Any) -> Any:
+    """The slices along the first axis at these places, a vector of integers within bounds."""
+    return _take(x, places, None, axis=0, mode="promise_in_bounds", hints=(False, False))
+
+
 # ---- by a mask ----------------------------------------------------------------------------------
 def at_known_places(name: str, x: Any, places: np.ndarray[Any, Any], axis: int) -> Any:
     """The slices at places that the host found: nothing is compiled for each new number of them."""
