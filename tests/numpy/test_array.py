@@ -463,3 +463,59 @@ def test_clear_caches_and_live_arrays():
 def test_a_bfloat16_array_from_ml_dtypes_and_back():
     value = np.array([1.5, -2], ml_dtypes.bfloat16)
     assert np.asarray(jnp.asarray(value) + jnp.bfloat16(1)).dtype == value.dtype
+
+
+METHODS = {
+    "all": (),
+    "any": (1,),
+    "argmax": (1,),
+    "argmin": (),
+    "argsort": (1,),
+    "clip": (1, 3),
+    "compress": ([True, False], 0),
+    "conj": (),
+    "cumprod": (0,),
+    "cumsum": (1,),
+    "diagonal": (),
+    "dot": (np.ones(3, np.float32),),
+    "flatten": (),
+    "max": (0,),
+    "mean": (1,),
+    "min": (),
+    "prod": (),
+    "ravel": (),
+    "repeat": (2,),
+    "reshape": (3, 2),
+    "round": (1,),
+    "squeeze": (),
+    "std": (0,),
+    "sum": (1,),
+    "swapaxes": (0, 1),
+    "take": ([0, 2], 1),
+    "trace": (),
+    "transpose": (1, 0),
+    "var": (),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_numpys(name):
+    value = np.array([[1.25, -3, 2], [0, 5.75, 4]], np.float32)
+    want = getattr(value, name)(*METHODS[name])
+    for got in [
+        getattr(jnp.asarray(value), name)(*METHODS[name]),
+        jit(lambda x: getattr(x, name)(*METHODS[name]))(value),
+    ]:
+        assert got.shape == np.shape(want) and got.dtype.kind == np.asarray(want).dtype.kind
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_methods_whose_results_are_not_arrays_of_the_same_form():
+    x = jnp.array([3, 1, 2])
+    assert x.sort().tolist() == [1, 2, 3] and x.tolist() == [3, 1, 2]
+    assert [p.tolist() for p in x.nonzero()] == [[0, 1, 2]]
+    assert int(x.sort().searchsorted(2)) == 1 and int(x.ptp()) == 2
+    assert x.choose([jnp.zeros(3), jnp.ones(3), x, x]).tolist() == [3, 1, 2]
+    assert sorted(x.argpartition(1).tolist()) == [0, 1, 2]
+    with pytest.raises(ImmutableArrayError, match="byteswap"):
+        x.byteswap(inplace=True)

@@ -20,14 +20,14 @@ _new = object.__new__
 class RecordTracer(Tracer):
     """Stands for a variable of the Jaxpr under construction."""
 
-    __slots__ = ("var",)
+    __slots__ = ("variable",)
 
-    trace: Record
-    var: Var
+    owner: Record
+    variable: Var
 
     def made_at(self) -> list[tuple[str, str, int, str]]:
-        for equation in self.trace.equations:
-            if self.var in equation.outputs:
+        for equation in self.owner.equations:
+            if self.variable in equation.outputs:
                 place = resolve(equation.source)
                 if place is None:
                     return []
@@ -36,11 +36,11 @@ class RecordTracer(Tracer):
         return []
 
     def depends_on(self) -> list[int]:
-        needed: set[Any] = {self.var}
-        for equation in reversed(self.trace.equations):
+        needed: set[Any] = {self.variable}
+        for equation in reversed(self.owner.equations):
             if any(v in needed for v in equation.outputs):
                 needed.update(equation.inputs)
-        return [i for i, var in enumerate(self.trace.arguments) if var in needed]
+        return [i for i, var in enumerate(self.owner.arguments) if var in needed]
 
 
 class Record(Trace):
@@ -55,15 +55,15 @@ class Record(Trace):
     def tracer(self, aval: ShapedArray) -> RecordTracer:
         """A tracer for a new variable."""
         made: RecordTracer = _new(RecordTracer)
-        made.trace = self
+        made.owner = self
         made.aval = aval
-        made.var = Var(aval)
+        made.variable = Var(aval)
         return made
 
     def argument(self, aval: ShapedArray) -> RecordTracer:
         """A tracer for the next argument of the traced function."""
         made = self.tracer(aval)
-        self.arguments.append(made.var)
+        self.arguments.append(made.variable)
         return made
 
     def atom(self, x: Array) -> Atom:
@@ -73,9 +73,9 @@ class Record(Trace):
         a leading input, and is kept alive by this record, so that its id stays its own.
         """
         if isinstance(x, Tracer):
-            if x.__class__ is RecordTracer and x.trace is self:
-                return x.var
-            if x.trace.done:
+            if x.__class__ is RecordTracer and x.owner is self:
+                return x.variable
+            if x.owner.done:
                 raise x.leaked()
         elif not x.aval.shape:
             return Literal(x._value(), x.aval)
@@ -96,17 +96,17 @@ class Record(Trace):
         if self.done:
             raise RuntimeError(f"a value was computed inside {self.origin} after it had returned")
         inputs = [
-            x.var if x.__class__ is RecordTracer and x.trace is self else self.atom(x)
+            x.variable if x.__class__ is RecordTracer and x.owner is self else self.atom(x)
             for x in operands
         ]
         inferred = primitive.infer(*[x.aval for x in operands], **params)
         if primitive.multiple:
             tracers = [self.tracer(aval) for aval in inferred]
-            outputs = [t.var for t in tracers]
+            outputs = [t.variable for t in tracers]
             self.equations.append(Equation(primitive, inputs, outputs, params, capture()))
             return tracers
         tracer = self.tracer(inferred)
-        self.equations.append(Equation(primitive, inputs, [tracer.var], params, capture()))
+        self.equations.append(Equation(primitive, inputs, [tracer.variable], params, capture()))
         return tracer
 
     def close(
@@ -114,7 +114,7 @@ class Record(Trace):
     ) -> tuple[Jaxpr, list[Array]]:
         """The Jaxpr, and what it closed over: the operands for its leading inputs."""
         atoms = [self.atom(x) for x in outputs]
-        variables = [var for var, _ in self.captured.values()] + [t.var for t in inputs]
+        variables = [var for var, _ in self.captured.values()] + [t.variable for t in inputs]
         jaxpr = Jaxpr(variables, self.equations, atoms, len(self.captured), self.origin)
         return jaxpr, [x for _, x in self.captured.values()]
 
@@ -126,12 +126,12 @@ class Partial(Record):
 
     def owns(self, x: Any) -> bool:
         """Whether `x` is unknown: recorded here."""
-        return x.__class__ is RecordTracer and x.trace is self
+        return x.__class__ is RecordTracer and x.owner is self
 
     def process(
         self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
     ) -> Any:
-        if not any(x.__class__ is RecordTracer and x.trace is self for x in operands):
+        if not any(x.__class__ is RecordTracer and x.owner is self for x in operands):
             return self.parent.process(primitive, operands, params)
         if primitive.partial_eval is not None:
             return primitive.partial_eval(self, operands, params)

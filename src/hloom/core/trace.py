@@ -86,9 +86,9 @@ class Tracer(Array):
     A tracer is an `Array` without a buffer: to ask for one is how a leak is found.
     """
 
-    __slots__ = ("trace",)
+    __slots__ = ("owner",)
 
-    trace: Trace
+    owner: Trace
 
     @property
     def _buf(self) -> Any:
@@ -102,21 +102,21 @@ class Tracer(Array):
         """The error for a use outside the trace that made this tracer."""
         return errors.UnexpectedTracerError.leaked(
             self.aval,
-            self.trace.origin.where(),
+            self.owner.origin.where(),
             self.made_at(),
-            finished=self.trace.done,
+            finished=self.owner.done,
             at=source.here(),
         )
 
     def traced(self) -> errors.Traced:
         """What is known of this value, for an error text."""
-        arguments = self.trace.origin.arguments
+        arguments = self.owner.origin.arguments
         leaves = self.depends_on()
         place = getattr(arguments, "place", lambda index: None)
         places = [p for p in map(place, leaves) if p is not None]
         return errors.Traced(
             self.aval,
-            self.trace.origin.where(),
+            self.owner.origin.where(),
             [arguments[i] for i in leaves],
             self.made_at(),
             places,
@@ -125,7 +125,7 @@ class Tracer(Array):
 
     def _not_concrete(self, wanted: str) -> Exception:
         """The error for asking Python for the value."""
-        if self.trace.done:
+        if self.owner.done:
             return self.leaked()
         if wanted == "bool":
             return errors.TracerBoolConversionError.of(self.traced())
@@ -148,7 +148,7 @@ class Tracer(Array):
         return None
 
     def __repr__(self) -> str:
-        return f"Traced<{self.aval!r}>with<{type(self.trace).__name__}Trace>"
+        return f"Traced<{self.aval!r}>with<{type(self.owner).__name__}Trace>"
 
     __str__ = __repr__
 

@@ -376,6 +376,12 @@ from hloom.numpy.quantiles import (
     percentile,
     quantile,
 )
+from hloom.numpy.searching import (
+    argwhere,
+    flatnonzero,
+    nonzero,
+    searchsorted,
+)
 from hloom.numpy.sorting import (
     argpartition,
     argsort,
@@ -395,6 +401,15 @@ from hloom.numpy.statistics import (
     nanvar,
     std,
     var,
+)
+from hloom.numpy.taking import (
+    compress,
+    extract,
+    place,
+    put,
+    put_along_axis,
+    take,
+    take_along_axis,
 )
 
 # Loaded for its effect: it fills Array with operators and methods.

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from hloom import errors
 from hloom.core.array import Array
 from hloom.numpy import (
     arithmetic,
@@ -29,9 +30,11 @@ from hloom.numpy import (
     products,
     reductions,
     rounding,
+    searching,
     selection,
     sorting,
     statistics,
+    taking,
 )
 from hloom.numpy.updates import At
 
@@ -114,7 +117,7 @@ SPECIAL: dict[str, Function] = {
 
 PROPERTIES: dict[str, Function] = {
     "T": attributes.T,
-    "mT": attributes.mT,
+    "addressable_shards": exchange.addressable_shards,
     "at": At,
     "base": attributes.base,
     "committed": exchange.committed,
@@ -123,63 +126,78 @@ PROPERTIES: dict[str, Function] = {
     "device": exchange.device,
     "flags": attributes.flags,
     "flat": attributes.flat,
+    "global_shards": exchange.addressable_shards,
     "imag": attributes.imag,
     "is_fully_addressable": exchange.yes,
     "is_fully_replicated": exchange.yes,
+    "mT": attributes.mT,
     "real": attributes.real,
     "sharding": exchange.sharding,
-    "addressable_shards": exchange.addressable_shards,
-    "global_shards": exchange.addressable_shards,
     "strides": attributes.strides,
 }
 
+
+def _compress(self: Any, condition: Any, axis: Any = None, **options: Any) -> Any:
+    return taking.compress(condition, self, axis, **options)
+
+
+def _byteswap(self: Any, inplace: bool = False) -> Any:
+    if inplace:
+        raise errors.ImmutableArrayError.method("byteswap(inplace=True)", "x = x.byteswap()")
+    return attributes.byteswap(self)
+
+
 METHODS: dict[str, Function] = {
-    "diagonal": positions.diagonal,
-    "dot": products.dot,
-    "ravel": manipulation.ravel,
-    "reshape": manipulation.method_reshape,
-    "repeat": editing.repeat,
-    "squeeze": manipulation.squeeze,
-    "swapaxes": axes.swapaxes,
-    "trace": positions.trace,
-    "transpose": axes.method_transpose,
+    "addressable_data": exchange.addressable_data,
     "all": reductions.all,
     "any": reductions.any,
     "argmax": reductions.argmax,
     "argmin": reductions.argmin,
-    "cumprod": cumulative.cumprod,
-    "cumsum": cumulative.cumsum,
-    "max": reductions.max,
-    "min": reductions.min,
-    "prod": reductions.prod,
-    "ptp": reductions.ptp,
-    "mean": statistics.mean,
-    "std": statistics.std,
-    "var": statistics.var,
-    "sort": sorting.sort,
-    "argsort": sorting.argsort,
     "argpartition": sorting.argpartition,
-    "sum": reductions.sum,
-    "addressable_data": exchange.addressable_data,
+    "argsort": sorting.argsort,
     "astype": attributes.method_astype,
-    "byteswap": lambda self, inplace=False: attributes.byteswap(self),
+    "byteswap": _byteswap,
     "choose": selection.choose,
     "clip": selection.clip,
     "clone": attributes.copy,
+    "compress": _compress,
     "conj": complex_parts.conjugate,
     "conjugate": complex_parts.conjugate,
     "copy": attributes.copy,
     "copy_to_host_async": exchange.copy_to_host_async,
+    "cumprod": cumulative.cumprod,
+    "cumsum": cumulative.cumsum,
     "devices": exchange.device_set,
+    "diagonal": positions.diagonal,
+    "dot": products.dot,
     "dump": exchange.dump,
     "dumps": exchange.dumps,
     "flatten": attributes.flatten,
+    "max": reductions.max,
+    "mean": statistics.mean,
+    "min": reductions.min,
+    "nonzero": searching.nonzero,
     "on_device_size_in_bytes": exchange.on_device_size_in_bytes,
     "platform": exchange.platform,
+    "prod": reductions.prod,
+    "ptp": reductions.ptp,
+    "ravel": manipulation.ravel,
+    "repeat": editing.repeat,
+    "reshape": manipulation.method_reshape,
     "round": rounding.round,
+    "searchsorted": searching.searchsorted,
+    "sort": sorting.sort,
+    "squeeze": manipulation.squeeze,
+    "std": statistics.std,
+    "sum": reductions.sum,
+    "swapaxes": axes.swapaxes,
+    "take": taking.take,
     "to_device": exchange.to_device,
     "tofile": exchange.tofile,
+    "trace": positions.trace,
+    "transpose": axes.method_transpose,
     "unsafe_buffer_pointer": exchange.unsafe_buffer_pointer,
+    "var": statistics.var,
     "view": attributes.view,
 }
 

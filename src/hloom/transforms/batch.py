@@ -23,7 +23,7 @@ class BatchTracer(Tracer):
     axis: int
 
     def depends_on(self) -> list[int]:
-        return list(range(len(self.trace.origin.arguments)))
+        return list(range(len(self.owner.origin.arguments)))
 
 
 class Batch(Trace):
@@ -37,14 +37,14 @@ class Batch(Trace):
 
     def open(self, x: Any) -> tuple[Any, int | None]:
         """The value of all examples and its batch axis; None for what is the same in all."""
-        return (x.value, x.axis) if x.__class__ is BatchTracer and x.trace is self else (x, None)
+        return (x.value, x.axis) if x.__class__ is BatchTracer and x.owner is self else (x, None)
 
     def wrap(self, value: Any, axis: int | None) -> Any:
         """A tracer for one example, or the value itself when it has no batch axis."""
         if axis is None:
             return value
         made: BatchTracer = _new(BatchTracer)
-        made.trace = self
+        made.owner = self
         shape = value.aval.shape
         made.aval = value.aval.update(shape=shape[:axis] + shape[axis + 1 :])
         made.value = value

@@ -39,14 +39,14 @@ class Jvp(Trace):
 
     def open(self, x: Any) -> tuple[Any, Any]:
         """Primal and tangent of an operand; what another trace made is a constant here."""
-        return (x.primal, x.tangent) if x.__class__ is JvpTracer and x.trace is self else (x, None)
+        return (x.primal, x.tangent) if x.__class__ is JvpTracer and x.owner is self else (x, None)
 
     def wrap(self, primal: Any, tangent: Any) -> Any:
         """A tracer of the pair, or the primal alone when its tangent is zero."""
         if tangent is None:
             return primal
         made: JvpTracer = _new(JvpTracer)
-        made.trace = self
+        made.owner = self
         made.aval = primal.aval
         made.primal = primal
         made.tangent = tangent
