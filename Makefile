@@ -58,11 +58,11 @@ second: $(VENV)/ready-test
 	$(PYTEST) tests/test_tour.py tests/test_tiny.py
 
 bench:
-	$(MAKE) VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench
+	@$(MAKE) --no-print-directory VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench
 	$(BENCH_VENV)/bin/python -m benchmarks
 
 beside-jax:
-	$(MAKE) VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench $(BENCH_VENV)/ready-test
+	@$(MAKE) --no-print-directory VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench $(BENCH_VENV)/ready-test
 	$(BENCH_VENV)/bin/python -m pytest -q tests/test_beside_jax.py
 
 docs: $(VENV)/ready-docs
