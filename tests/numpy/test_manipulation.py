@@ -179,7 +179,9 @@ def test_a_traced_size_is_refused_in_the_seeds_words():
     def f(x):
         return x.reshape(jnp.array(x.shape).prod())
 
-    with pytest.raises(TypeError, match="Shapes must be 1D sequences of concrete values of integer type") as caught:
+    with pytest.raises(
+        TypeError, match="Shapes must be 1D sequences of concrete values of integer type"
+    ) as caught:
         f(jnp.ones((2, 3)))
     assert isinstance(caught.value, errors.ConcretizationTypeError)
     text = str(caught.value)

@@ -136,7 +136,7 @@ def vectorize(
         arrays = [array_like(_name_of(fun), values[n], i) for i, n in enumerate(mapped)]
         wanted = [()] * len(mapped) if cores is None else cores[0]
         if len(wanted) != len(mapped):
-            raise ValueError(
+            raise TypeError(
                 f"vectorize: wrong number of positional arguments: {_name_of(fun)} takes "
                 f"{len(wanted)} by its signature {signature}, and got {len(mapped)}"
             )

@@ -80,11 +80,14 @@ def contract(
     if not summed:
         return _multiplied(x, left, y, right, out, preferred)
     kept = [label for label in shared if label in out]
+    free = [a for a in left if a not in shared], [a for a in right if a not in shared]
+    if [*kept, *free[0], *free[1]] != [*out] == [*kept, *free[1], *free[0]]:
+        # The other way round it needs no transposition.
+        x, left, y, right, free = y, right, x, left, free[::-1]
     numbers = (
         ([left.index(c) for c in summed], [right.index(c) for c in summed]),
         ([left.index(b) for b in kept], [right.index(b) for b in kept]),
     )
-    free = [a for a in left if a not in shared], [a for a in right if a not in shared]
     made = [*kept, *free[0], *free[1]]
     found = _dot(x, y, numbers, precision, preferred)
     return transpose(found, [made.index(label) for label in out])
