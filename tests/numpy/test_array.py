@@ -519,3 +519,14 @@ def test_methods_whose_results_are_not_arrays_of_the_same_form():
     assert sorted(x.argpartition(1).tolist()) == [0, 1, 2]
     with pytest.raises(ImmutableArrayError, match="byteswap"):
         x.byteswap(inplace=True)
+
+
+def test_no_tracer_hides_an_array_method():
+    """A slot named like a method (`var`, `trace`) would break that method under jit alone."""
+
+    def subclasses(cls):
+        return [cls, *(each for sub in cls.__subclasses__() for each in subclasses(sub))]
+
+    for cls in subclasses(hloom.core.Tracer):
+        hidden = [name for name in vars(cls).get("__slots__", ()) if hasattr(hloom.Array, name)]
+        assert not hidden, cls

@@ -382,6 +382,18 @@ from hloom.numpy.searching import (
     nonzero,
     searchsorted,
 )
+from hloom.numpy.sets import (
+    intersect1d,
+    isin,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from hloom.numpy.sorting import (
     argpartition,
     argsort,
