@@ -249,3 +249,31 @@ def test_every_conversion_is_its_numpy_rule(source: str, engine: str) -> None:
         got, want = evaluate(engine, to, x), evaluate("numpy", to, x)
         bad = ~same_bits(got, want)
         assert not bad.any(), f"to {target}: " + show(bad, [x], got, want)
+
+
+# ---- floats of 8 bits ------------------------------------------------------------------------
+EIGHT = [
+    "float8_e3m4", "float8_e4m3", "float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e4m3fnuz",
+    "float8_e5m2", "float8_e5m2fnuz",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", EIGHT)
+@pytest.mark.parametrize("fun", [arithmetic.add, arithmetic.sub, arithmetic.mul, binary.max])
+def test_eight_bits_are_computed_in_f32(fun: Any, dtype: str) -> None:
+    every = np.arange(256, dtype=np.uint8).view(convert.dtypes.as_dtype(dtype))
+    x, y = (v.ravel() for v in np.meshgrid(every, every))
+    got, want = (evaluate(engine, fun, x, y).astype(np.float32) for engine in ("xla", "numpy"))
+    bad = ~same_bits(got, want)
+    assert not bad.any(), show(bad, [x, y], got, want)
+
+
+@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", EIGHT)
+def test_eight_bits_are_rounded_to_once(dtype: str, source: str) -> None:
+    scales = np.exp2(np.arange(-18.0, 11.0))
+    x = np.outer(scales, np.arange(-32.0, 33.0)).ravel().astype(convert.dtypes.as_dtype(source))
+    to = converted(convert.dtypes.as_dtype(dtype))
+    got, want = (evaluate(engine, to, x).astype(np.float32) for engine in ("xla", "numpy"))
+    bad = ~same_bits(got, want)
+    assert not bad.any(), show(bad, [x], got, want)

@@ -191,3 +191,46 @@ def test_every_primitive_has_a_case() -> None:
     }
     cases = {case.name for case in CASES} | {"integer_pow"}  # cube, x**-3, reciprocal
     assert primitives - cases - elsewhere == set()
+
+
+# ---- programs for many elements ----------------------------------------------------------------
+MANY = [
+    ("sin", trigonometric.sin, np.sin, (0.6, 1.1)),
+    ("cos", trigonometric.cos, np.cos, (0.6, 1.1)),
+    ("tan", trigonometric.tan, np.tan, (1.3, 2.5)),
+    ("lgamma", special.lgamma, special.lgamma_p.numpy, (1.0, 1e5)),
+    ("digamma", special.digamma, special.digamma_p.numpy, (2.0, 1e5)),
+]
+
+
+@pytest.mark.parametrize("engine", ["xla", "reference"])
+@pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
+@pytest.mark.parametrize("double", [False, True], ids=["f32", "f64"])
+@pytest.mark.parametrize("row", MANY, ids=lambda row: row[0])
+def test_many_elements(row: Any, double: bool, wild: bool, engine: str) -> None:
+    """From 8192 elements on other programs run, with a way out for what they can't do."""
+    _, fun, oracle, budgets = row
+    x = drawn(np.dtype(np.float64 if double else np.float32), 0.5, 50.0, 8192 + 7, 3)
+    if wild:
+        x[::999] = [1e7, -1e9, np.inf, np.nan, -0.0, 0.0, -3.5, 1e30, -np.inf]
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.float64) if not double or "gamma" in row[0] else wider(x)
+        want = np.asarray(oracle(wide))
+    got = evaluate(engine, fun, x)
+    # Near a zero of digamma or lgamma the wider values differ by themselves.
+    near = np.isclose(got, want.astype(np.float64), rtol=1e-13, atol=1e-14)
+    bad = (ulps(got, want) > budgets[double]) & ~near
+    assert not bad.any(), show(bad, [x], got, want)
+
+
+def test_powers_of_many_elements() -> None:
+    rng = np.random.default_rng(0)
+    special_ = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.0, -3.0, 0.5, 1e30]
+    x, y = (v.ravel() for v in np.meshgrid(special_, special_))
+    x = np.concatenate([x, rng.uniform(0, 9, 9000)]).astype(np.float32)
+    y = np.concatenate([y, rng.uniform(-9, 9, 9000)]).astype(np.float32)
+    with np.errstate(all="ignore"):
+        want = np.power(x.astype(np.float64), y.astype(np.float64))
+    got = evaluate("xla", binary.pow, x, y)
+    bad = ulps(got, want) > 0.51
+    assert not bad.any(), show(bad, [x, y], got, want)

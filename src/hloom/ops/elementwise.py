@@ -177,16 +177,28 @@ class Elementwise(Pointwise):
     def emit(self, block: Any, out: ShapedArray, *operands: Any, **params: Any) -> Any:
         dtype = operands[0].aval.dtype
         formula = self.formulas.get(dtypes.kind(dtype)) if self.formulas else None
-        if formula is None and self.result is None:
+        tiny = dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 16
+        if formula is None and self.result is None and not tiny:
             return block.pointwise(self.hlo, operands, out)
         operands = tuple(filled(block, x, out.shape) for x in operands)
+        if formula is None and tiny:
+            return self._in_f32(block, out, operands)
         if formula is None:
             return block.op(f"stablehlo.{self.hlo} {', '.join(map(str, operands))}", operands, out)
         terms = [Term(block, x) for x in operands]
-        if is_narrow(dtype) and not self.narrow:
+        if tiny or (is_narrow(dtype) and not self.narrow):
             terms = [x.to(FLOAT32) if is_narrow(x.dtype) else x for x in terms]
         result = formula(*terms, **params)
         return result.to(out.dtype).operand
+
+    def _in_f32(self, block: Any, out: ShapedArray, operands: Sequence[Any]) -> Any:
+        """`hlo` of floats of 8 bits and fewer: XLA's own conversions around it are faulty."""
+        wide = [Term(block, x).to(FLOAT32).operand for x in operands]
+        dtype = FLOAT32 if self.result is None else out.dtype
+        result = block.op(
+            f"stablehlo.{self.hlo} {', '.join(map(str, wide))}", wide, out.update(dtype=dtype)
+        )
+        return Term(block, result).to(out.dtype).operand
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any

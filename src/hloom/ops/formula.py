@@ -7,6 +7,7 @@ flushed subnormal deceives, and polynomials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,8 @@ _LAYOUT = {
     FLOAT32: (INT32, 0x7F800000),
     FLOAT64: (INT64, 0x7FF0000000000000),
 }
+
+_WITHOUT_NEGATIVE_ZERO = frozenset(row.dtype for row in dtypes.TABLE if row.name.endswith("fnuz"))
 
 
 class Term:
@@ -132,7 +135,8 @@ class Term:
 
     def to(self, dtype: Any) -> Term:
         """Converted, by value."""
-        return Term(self.block, self.block.convert(self.operand, dtype))
+        x = _ready_for_8_bits(self, np.dtype(dtype)) if dtypes.bits(dtype) == 8 else self
+        return Term(x.block, x.block.convert(x.operand, dtype))
 
     def bits(self) -> Term:
         """The bits of a float as a signed integer."""
@@ -165,6 +169,21 @@ class Term:
     def full(self, value: Any) -> Term:
         """A constant of this type."""
         return Term(self.block, self.block.constant(value, self.operand.aval))
+
+
+def _ready_for_8_bits(x: Term, dtype: np.dtype[Any]) -> Term:
+    """What XLA converts rightly to an 8-bit float; other dtypes as they are."""
+    if dtypes.kind(dtype) != "float" or dtypes.kind(x.dtype) != "float":
+        return x
+    if dtypes.bits(x.dtype) == 16:
+        x = x.to(FLOAT32)  # f16 to f8_e5m2fnuz loses its subnormal numbers on jaxlib 0.10
+    if dtype in _WITHOUT_NEGATIVE_ZERO:
+        # The bits of -0.0 are NaN there, and XLA gives them to what is too small.
+        smallest = float(dtypes.finfo(dtype).smallest_subnormal)
+        return where(abs(x) > smallest / 2, x, where(x == x, x.full(0.0), x))
+    if dtype.name == "float8_e4m3fn":
+        return where(abs(x) > 464.0, math.nan, x)  # 496 gives -0.0 on jaxlib 0.10
+    return x
 
 
 def _plain(x: Any) -> Any:

@@ -217,9 +217,17 @@ def _numpy_clz(x: Any) -> Any:
     return width - used
 
 
+def _population_count(x: Term) -> Term:
+    """XLA counts the bits of int4 in the byte that holds it."""
+    width = dtypes.bits(x.dtype)
+    if width >= 8:
+        return x.apply("popcnt")
+    return (x.to(np.dtype("int8")) & ((1 << width) - 1)).apply("popcnt")
+
+
 population_count_p = Elementwise(
     "population_count",
-    hlo="popcnt",
+    formula=_population_count,
     numpy=lambda x: np.bitwise_count(to_unsigned(x)),
     domain="integer",
 )
