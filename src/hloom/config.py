@@ -182,7 +182,9 @@ config = Options()
 def options(**changes: Any) -> Iterator[None]:
     """Run the body with other option values, in this thread or task only.
 
-    >>> with options(enable_x64=True):
+    `enable_x64`, `engine` and their like are this for one option.
+
+    >>> with hloom.enable_x64():
     ...     jnp.arange(3).dtype
     dtype('int64')
     """
@@ -258,7 +260,8 @@ def disable_jit(disable: bool = True) -> Any:
     """Run jitted functions as plain Python in the body of a `with` statement, to debug them.
 
     >>> with hloom.disable_jit():
-    ...     hloom.jit(lambda x: x + 1)(1)
-    Array(2, dtype=int32, weak_type=True)
+    ...     hloom.jit(lambda x: print(x) or x + 1)(jnp.arange(2))
+    [0 1]
+    Array([1, 2], dtype=int32)
     """
     return options(disable_jit=disable)

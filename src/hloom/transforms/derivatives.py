@@ -208,7 +208,7 @@ def _value_and_grad(
     _check_input(flat, transform, holomorphic, allow_int)
     outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
     _check_scalar(flat, outs[0], transform, holomorphic)
-    seed = linear.constant(1, outs[0].aval.dtype)
+    seed = linear.constant(1, outs[0].aval.dtype, outs[0].aval.weak_type)
     cts = _pull_back(linearized, [seed] + [None] * (len(outs) - 1), flat.leaves)
     gradients, _ = tree.unflatten(flat.treedef, cts)
     value = flat.results(outs)
