@@ -276,6 +276,7 @@ from hloom.numpy.reductions import (
     sum,
 )
 from hloom.numpy.rounding import around, ceil, fix, floor, rint, round, trunc
+from hloom.numpy.sampled import interp, unwrap
 from hloom.numpy.scalars import (
     bfloat16,
     bool,

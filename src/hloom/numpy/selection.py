@@ -42,13 +42,19 @@ _choice = eager.ternary(_where, run=partial(eager.run, fitting=CASES))
 
 
 def where(
-    condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None
+    condition: Any,
+    x: Any = None,
+    y: Any = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
-    """`x` where the condition holds, else `y`; of the condition alone, `nonzero(condition)`.
+    """`x` where the condition holds, else `y`; with neither, the places where it holds.
 
     All three broadcast; `x` and `y` are promoted; a condition that is not bool holds where it is
-    not 0.  `size` and `fill_value` are those of `nonzero`.  Raises ValueError if just one of `x` and
-    `y` is given.
+    not 0.  Without `x` and `y` this is `nonzero`, which `size` and `fill_value` are for.  Raises
+    ValueError if just one of `x` and `y` is given.
 
     The derivative of the case that was not chosen is 0 times its own: where that is infinite, as of
     sqrt at 0, the product is NaN.  Choose a harmless operand first:
@@ -63,6 +69,8 @@ def where(
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
+    if size is not None or fill_value is not None:
+        raise ValueError("where takes size and fill_value only without x and y")
     return _choice(condition, x, y)
 
 
