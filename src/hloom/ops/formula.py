@@ -300,8 +300,10 @@ def holds_anywhere(predicate: Term) -> Term:
     return Term(block, block.reduce(flat, False, "or_", (0,)))
 
 
-def replaced_if(condition: Term, x: Term, value: Term, function: Callable[[Term], Term]) -> Term:
-    """`value`, or `function(x)` instead where the 0-d condition holds.
+def replaced_if(
+    condition: Term, x: Term, value: Term, function: Callable[[Term, Term], Term]
+) -> Term:
+    """`value`, or `function(x, value)` instead if the 0-d condition holds.
 
     A loop of at most one turn: XLA's CPU runs its body in parallel, the branches of an `if` not.
     """
@@ -312,7 +314,7 @@ def replaced_if(condition: Term, x: Term, value: Term, function: Callable[[Term]
 
     def replace(inner: Any, again: Any, x: Any, value: Any) -> list[Any]:
         done = inner.constant(False, ShapedArray((), BOOL))
-        return [done, x, function(Term(inner, x)).operand]
+        return [done, x, function(Term(inner, x), Term(inner, value)).operand]
 
     state = [condition.operand, x.operand, value.operand]
     return Term(block, block.while_loop(again, replace, state)[2])

@@ -15,6 +15,7 @@ from hloom.ops.formula import (
     Term,
     holds_anywhere,
     replaced_if,
+    where,
 )
 
 
@@ -77,13 +78,18 @@ def power(x: Term, y: Term) -> Term:
 
 
 def _periodic(x: Term, name: str, own: str) -> Term:
-    """The program `name`, and XLA's `own` operation for few elements or if there is a large one."""
+    """The program `name`, and XLA's `own` operation for few elements, or for those too large."""
     if x.size < MANY or x.block.platform != "cpu":
         return x.apply(own)
     programs = _programs(x)
     fast = getattr(programs, name)(x)
-    too_large = holds_anywhere((abs(x) >= programs.REDUCIBLE) & (abs(x) < math.inf))
-    return replaced_if(too_large, x, fast, lambda x: x.apply(own))
+    limit = programs.REDUCIBLE
+
+    def mended(x: Term, fast: Term) -> Term:
+        return where(abs(x) < limit, fast, x.apply(own))
+
+    too_large = holds_anywhere((abs(x) >= limit) & (abs(x) < math.inf))
+    return replaced_if(too_large, x, fast, mended)
 
 
 def sin(x: Term) -> Term:

@@ -164,7 +164,7 @@ def _mirrored(
     """`everywhere(x)`; of many numbers, if all are positive, `right(x)`, which costs half."""
     if x.size < programs.MANY:
         return everywhere(x)
-    return replaced_if(holds_anywhere(x <= 0.0), x, right(x), everywhere)
+    return replaced_if(holds_anywhere(x <= 0.0), x, right(x), lambda x, _: everywhere(x))
 
 
 def _lgamma_of_positive(x: Term, made: Precision) -> Term:
