@@ -289,7 +289,12 @@ class Spacing:
 
     def sent(self, values: NDArray) -> Array:
         """Values made on the host, as an array of the result's dtype."""
-        return put(np.asarray(numpy_convert(values, self.dtype)))
+        if values.dtype != self.dtype:
+            if self.dtype.isbuiltin == 1 and values.dtype.kind in "fc":
+                values = values.astype(self.dtype)  # as `numpy_convert` does, in half the time
+            else:
+                values = np.asarray(numpy_convert(values, self.dtype))
+        return put(values)
 
     def operands(self, *values: Any) -> list[Array]:
         """The ends, as arrays of the dtype that is worked in."""
