@@ -23,7 +23,11 @@ CUT = ((2, 2), (1, 1), ((-1, 1), (0, -2)), None, None)
 HOLED = ((2, 2), (1, 1), ((1, 1), (0, 0)), (2, 1), (1, 2))
 BOTH = ((3, 2), (2, 3), ((2, 2), (1, 3)), (3, 2), (2, 3))
 SAME = ((3, 2), (2, 2), "SAME", None, None)
-LAYOUTS = {"plain": PLAIN, "padded": PADDED, "cut": CUT, "holed": HOLED, "both": BOTH, "same": SAME}
+LONG = ((1, 11), (1, 2), ((0, 0), (7, 4)), None, None)
+LONG_HOLED = ((2, 9), (1, 1), ((0, 1), (15, 4)), None, (2, 2))
+WHOLE = ((5, 6), (1, 1), "VALID", None, None)
+LAYOUTS = {"plain": PLAIN, "padded": PADDED, "cut": CUT, "holed": HOLED, "both": BOTH, "same": SAME,
+           "long": LONG, "long, holed": LONG_HOLED, "whole": WHOLE}  # fmt: skip
 
 
 def _sum(window: Any) -> Any:
@@ -111,6 +115,21 @@ def test_pooling_keeps_nan(dtype: str) -> None:
         (got,) = structured.evaluate("xla", fun(((2, 2), (2, 2), "VALID", None, None)), x)
         nans = np.isnan(got.astype(float))
         assert nans.sum() == 1 and nans[3, 5], fun
+
+
+@pytest.mark.parametrize("size", [2, 9, 16, 30, 100])
+def test_long_rows(size: int) -> None:
+    x = np.random.default_rng(0).integers(-99, 99, 300).astype(np.float32)
+    views = np.lib.stride_tricks.sliding_window_view(x, size)
+    window = ((size,), None, "VALID", None, None)
+    for fun, want in ((_sum, views.sum(1)), (_max, views.max(1)), (_min, views.min(1))):
+        (got,) = structured.evaluate("xla", fun(window), x)
+        np.testing.assert_array_equal(got, want)
+    weights = np.arange(len(views), dtype=np.float32)
+    loss = lambda x: lax.reduce_sum(lax.mul(_max(window)(x), weights), (0,))
+    want = np.zeros_like(x)
+    np.add.at(want, views.argmax(1) + np.arange(len(views)), weights)
+    np.testing.assert_array_equal(np.asarray(hloom.grad(loss)(x)), want)
 
 
 def test_the_first_of_equal_maxima_moves() -> None:

@@ -104,7 +104,7 @@ def _first(block: Any, x: Any, init: Any, op: str) -> Any:
 
 
 def _first_by_blocks(block: Any, x: Any, init: Any, op: str) -> Any:
-    """[P, N, 1] along N: extremes of blocks, the first block that has the extreme, the place there."""
+    """[P, N, 1] along N: extremes of blocks, the first block with the extreme, the place there."""
     p, n, _ = x.aval.shape
     width = next((w for w in range(2000, 250, -1) if n % w == 0), 1000)
     count = -(-n // width)

@@ -231,22 +231,7 @@ class Pad(Primitive):
     def emit(
         self, block: Any, out: ShapedArray, x: Any, value: Any, *, padding_config: Config
     ) -> Any:
-        low, high, interior = zip(*padding_config)
-        # Without its simplifier, which is off for exact rounding, XLA has no negative padding.
-        before, behind = ([max(n, 0) for n in side] for side in (low, high))
-        widened = [a + n for a, n in zip(before, behind)]
-        dilated = [n + max(n - 1, 0) * i for n, i in zip(x.aval.shape, interior)]
-        shape = tuple(n + w for n, w in zip(dilated, widened))
-        whole = block.op(
-            f"stablehlo.pad {x}, {value}, low = {before}, high = {behind}, "
-            f"interior = {list(interior)}",
-            (x, value),
-            out.update(shape=shape),
-        )
-        starts = [max(-n, 0) for n in low]
-        if shape == out.shape:
-            return whole
-        return block.slice(whole, starts, [a + n for a, n in zip(starts, out.shape)])
+        return write_pad(block, x, value, padding_config)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, padding_config: Config
@@ -273,6 +258,28 @@ class Pad(Primitive):
         original = np.dtype(bool)
         is_x = pad(full(x.aval.shape, True, original), constant(False, original), config)
         return select_n(is_x, broadcast_in_dim(value, out.aval.shape, (x_axis,)), out), x_axis
+
+
+def write_pad(block: Any, x: Any, value: Any, config: Sequence[tuple[int, int, int]]) -> Any:
+    """Padding in StableHLO.
+
+    Without its simplifier, which is off for exact rounding, XLA has no negative padding: that
+    becomes a slice.
+    """
+    low, high, interior = zip(*config)
+    before, behind = ([max(n, 0) for n in side] for side in (low, high))
+    dilated = [n + max(n - 1, 0) * i for n, i in zip(x.aval.shape, interior)]
+    shape = tuple(n + a + b for n, a, b in zip(dilated, before, behind))
+    if any(before) or any(behind) or any(interior):
+        x = block.op(
+            f"stablehlo.pad {x}, {value}, low = {before}, high = {behind}, "
+            f"interior = {list(interior)}",
+            (x, value),
+            x.aval.update(shape=shape),
+        )
+    starts = [max(-n, 0) for n in low]
+    limits = [n + min(b, 0) for n, b in zip(shape, high)]
+    return block.slice(x, starts, limits) if any(starts) or limits != list(shape) else x
 
 
 def _resized(shape: Sequence[int], axis: int, size: int) -> tuple[int, ...]:

@@ -33,6 +33,7 @@ from hloom.ops.linear import batch_first, constant, zeros
 from hloom.ops.reduce import highest, lowest
 from hloom.ops.shape import integers, iota, reshape
 from hloom.ops.slicing import pad
+from hloom.ops.window_programs import slide
 
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
@@ -191,10 +192,11 @@ class ReduceWindow(Primitive):
     """
 
     def __init__(
-        self, name: str, *, combine: Callable[[Term, Term], Term], numpy: Any,
+        self, name: str, *, hlo: str, combine: Callable[[Term, Term], Term], numpy: Any,
         identity: Callable[[np.dtype[Any]], Any], domain: str,
     ):  # fmt: skip
         super().__init__(name)
+        self.hlo = hlo
         self.combine = combine
         self.function = numpy
         self.identity = identity
@@ -220,28 +222,21 @@ class ReduceWindow(Primitive):
         if not x.aval.ndim:
             return x
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
-        x = block.convert(x, wide)
-        avals, init = [ShapedArray((), wide)] * 2, self.identity(wide)
-
-        def body(b: Any, p: Any, q: Any) -> Any:
-            return self.combine(Term(b, p), Term(b, q)).operand
-
-        region = block.region(avals, body)
-        (found,) = _write(block, Window(**params), [x], [init], out.shape, region)
+        if not out.size or not x.aval.size:
+            return block.constant(np.asarray(self.identity(out.dtype)).astype(out.dtype), out)
+        (found,) = slide(
+            block, [block.convert(x, wide)], [self.identity(wide)], Window(**params), self._combine,
+            repeats=self.hlo != "add", op=self.hlo if dtypes.kind(wide) != "complex" else "",
+        )  # fmt: skip
         return block.convert(found, out.dtype)
+
+    def _combine(self, block: Any, left: list[Any], right: list[Any]) -> list[Any]:
+        return [self.combine(Term(block, left[0]), Term(block, right[0])).operand]
 
     def batch(
         self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
         return self(operands[0], **Window(**params).with_axis(axes[0])._asdict()), axes[0]
-
-
-def _write(
-    block: Any, window: Window, xs: Sequence[Any], inits: Sequence[Any], shape: Sizes, region: str
-) -> list[Any]:
-    """One reduce_window of several operands; initial values are plain numbers."""
-    scalars = [block.constant(i, ShapedArray((), x.aval.dtype)) for x, i in zip(xs, inits)]
-    return write_windows(block, window, xs, scalars, shape, region)
 
 
 def write_windows(
@@ -288,28 +283,9 @@ class ReduceWindowExtreme(ReduceWindow):
     NaN where a window has one.  The tangent is that of the first extreme element.
     """
 
-    def __init__(self, name: str, *, hlo: str, pick: WindowPick, **rules: Any):
+    def __init__(self, name: str, *, pick: WindowPick, **rules: Any):
         super().__init__(name, domain="any", **rules)
-        self.hlo = hlo
         self.pick = pick
-
-    def emit(self, block: Any, out: ShapedArray, x: Any, **params: Any) -> Any:
-        if dtypes.kind(out.dtype) != "float" or not x.aval.ndim:
-            return super().emit(block, out, x, **params)
-        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
-        x = block.convert(x, wide)
-        value, flag = ShapedArray((), wide), ShapedArray((), np.dtype(bool))
-
-        def body(b: Any, p: Any, seen: Any, q: Any, new: Any) -> list[Any]:
-            return [b.elementwise(self.hlo, p, q), b.or_(seen, new)]
-
-        # XLA's plain max and min over windows lose NaN.
-        region = block.region([value, flag, value, flag], body)
-        inits = [self.identity(wide), False]
-        is_nan = block.compare(x, "NE", x)
-        found, nan = _write(block, Window(**params), [x, is_nan], inits, out.shape, region)
-        found = block.select(nan, block.constant(float("nan"), found.aval), found)
-        return block.convert(found, out.dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -319,6 +295,10 @@ class ReduceWindowExtreme(ReduceWindow):
 
 
 # ---- what stands at the extreme of each window -------------------------------------------------
+def _zero(dtype: np.dtype[Any]) -> Any:
+    return np.zeros((), dtype)
+
+
 class WindowPick(Primitive):
     """(f32[4], f32[4]) -- window_dimensions=(2,), .. --> f32[2].
 
@@ -353,19 +333,20 @@ class WindowPick(Primitive):
     def emit(self, block: Any, out: ShapedArray, keys: Any, values: Any, **params: Any) -> Any:
         if not out.ndim:
             return values
-        scalars = [ShapedArray((), x.aval.dtype) for x in (keys, values)]
-        region = block.region(scalars * 2, self._better)
-        inits = [self.identity(keys.aval.dtype), 0]
-        return _write(block, Window(**params), [keys, values], inits, out.shape, region)[1]
+        if not out.size or not keys.aval.size:
+            return block.constant(_zero(out.dtype), out)
+        fills = [self.identity(keys.aval.dtype), _zero(values.aval.dtype)]
+        window = Window(**params)
+        return slide(block, [keys, values], fills, window, self._better, repeats=True)[1]
 
-    def _better(self, block: Any, *operands: Any) -> list[Any]:
-        x, a, y, b = [Term(block, operand) for operand in operands]
+    def _better(self, block: Any, left: list[Any], right: list[Any]) -> list[Any]:
+        (x, a), (y, b) = [[Term(block, z) for z in side] for side in (left, right)]
         if dtypes.kind(x.dtype) == "complex":
             ahead = (complex_at_least if self.largest else complex_at_most)(x, y)
         else:
             ahead = x.compare("GE" if self.largest else "LE", y)
-        left = ahead | (x != x)
-        return [where(left, x, y).operand, where(left, a, b).operand]
+        first = ahead | (x != x)
+        return [where(first, x, y).operand, where(first, a, b).operand]
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -375,14 +356,11 @@ class WindowPick(Primitive):
         return self(*primals, **params), t
 
     def transpose(self, ct: Any, keys: Any, values: Any, **params: Any) -> list[Any]:
-        window, aval = Window(**params), values.aval
-        if not window.is_dilated() and aval.ndim and ct.aval.dtype == keys.aval.dtype:
-            back = select_and_scatter_add_p(
-                ct, keys, select="ge" if self.largest else "le",
-                window_dimensions=window[0], window_strides=window[1], padding=window.padding,
-            )  # fmt: skip
-            return [None, back]
-        # Number the elements, see which ones were picked, and add to those.
+        aval = values.aval
+        if not aval.size or not ct.aval.size:
+            return [None, zeros(aval)]
+        # Number the elements, see which ones were picked, and add to those: 8 to 60 times as fast
+        # as StableHLO's select_and_scatter.
         numbers = reshape(iota(np.dtype(np.int32), aval.size), aval.shape)
         picked = self(keys, numbers, **params)
         flat = scatter_add(
@@ -496,8 +474,8 @@ pick_max_p = WindowPick("reduce_window_pick_max", largest=True)
 pick_min_p = WindowPick("reduce_window_pick_min", largest=False)
 select_and_scatter_add_p = SelectAndScatterAdd("select_and_scatter_add")
 reduce_window_sum_p = ReduceWindowSum(
-    "reduce_window_sum", combine=lambda x, y: x + y, numpy=np.add, identity=lambda dtype: 0,
-    domain="number",
+    "reduce_window_sum", hlo="add", combine=lambda x, y: x + y, numpy=np.add,
+    identity=lambda dtype: 0, domain="number",
 )  # fmt: skip
 reduce_window_max_p = ReduceWindowExtreme(
     "reduce_window_max", combine=larger, hlo="maximum", numpy=numpy_max, identity=lowest,
