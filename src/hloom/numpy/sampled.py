@@ -104,12 +104,23 @@ def _between(x: Any, xp: Any, fp: Any) -> Any:
     slope = arithmetic.div(rise, compare.select(compare.eq(width, 0), 1, width))
     at_end = compare.eq(x, x1)
     start, value = compare.select(at_end, x1, x0), compare.select(at_end, f1, f0)
-    slope, distance, value = promote_dtypes("interp", slope, arithmetic.sub(x, start), value)
-    found = arithmetic.add(arithmetic.mul(slope, distance), value)
-    # An infinite slope times a distance of 0, or between two equal infinities.
-    exact = binary.bitwise_or(compare.eq(distance, 0), compare.eq(f0, f1))
-    exact = binary.bitwise_and(exact, compare.eq(x, x))
-    return compare.select(binary.bitwise_and(compare.ne(found, found), exact), value, found)
+    found = _on_line(slope, arithmetic.sub(x, start), value)
+    # NaN of infinite values: then from the other point, and what both have in common.
+    found = _unless_nan(found, _on_line(slope, arithmetic.sub(x, x1), f1), x)
+    exact = binary.bitwise_or(compare.eq(f0, f1), compare.eq(x, start))
+    return _unless_nan(found, compare.select(exact, value, math.nan), x)
+
+
+def _on_line(slope: Any, distance: Any, value: Any) -> Any:
+    slope, distance, value = promote_dtypes("interp", slope, distance, value)
+    return arithmetic.add(arithmetic.mul(slope, distance), value)
+
+
+def _unless_nan(found: Any, other: Any, x: Any) -> Any:
+    """The number, or another where it is NaN though `x` is not."""
+    found, other = promote_dtypes("interp", found, other)
+    undefined = binary.bitwise_and(compare.ne(found, found), compare.eq(x, x))
+    return compare.select(undefined, other, found)
 
 
 @eager.function(static=())
