@@ -68,7 +68,7 @@ def plot() -> None:
     plt.plot(x, y)
     PICTURE.parent.mkdir(exist_ok=True)
     plt.savefig(PICTURE)
-    print(type(x), "- the picture is", PICTURE.resolve())
+    print(type(x), type(y))
 
 
 @step("2. Arrays are immutable")
@@ -199,3 +199,6 @@ def transforms() -> None:
 
     print(hloom.grad(f)(1.0), hloom.grad(hloom.grad(f))(1.0))
     print(hloom.vmap(hloom.grad(f))(jnp.arange(3.0)))
+
+
+console.print(f"\nThe plot of step 1 is in {PICTURE.resolve()}", highlight=False, soft_wrap=True)
