@@ -123,6 +123,29 @@ def test_integers_wrap() -> None:
             np.testing.assert_array_equal(got, want, engine)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "lhs", "rhs"),
+    [
+        ((((0,), (0,)), ((), ())), (200_003,), (200_003,)),
+        ((((1, 0), (0, 2)), ((2,), (1,))), (300, 200, 3), (200, 3, 300)),
+        ((((1,), (0,)), ((2, 0), (1, 2))), (30, 2000, 3), (2000, 3, 30)),
+        ((((1,), (0,)), ((), ())), (60, 70), (70, 80)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint16", "int32", "int64"])
+def test_larger_products(numbers: Any, lhs: Any, rhs: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-99, 99, shape).astype(dtype) for shape in (lhs, rhs))
+    (got,) = structured.evaluate("xla", _dot(numbers), x, y)
+    with np.errstate(all="ignore"):
+        want = _einsum(numbers)(x.astype("int64"), y.astype("int64"))
+    if dtype.startswith("float"):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-2)
+    else:
+        np.testing.assert_array_equal(got, want.astype(dtype))
+
+
 def test_the_text_of_the_seed() -> None:
     text = str(hloom.make_jaxpr(lambda x, y: lax.dot(x, y))(jnp.ones((3, 4)), jnp.ones((4, 5))))
     assert "dimension_numbers=(([1], [0]), ([], []))" in text

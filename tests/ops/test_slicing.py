@@ -135,6 +135,13 @@ def test_a_negative_start_counts_from_the_end(dtype: str) -> None:
         assert np.array_equal(got, x[:7])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bool", "complex64", "int8"])
+def test_many_columns_side_by_side(dtype: str) -> None:
+    x = np.arange(15_000).reshape(5, 1000, 3).astype(dtype)
+    (got,) = structured.evaluate("xla", lambda *xs: lax.stack(xs, -1), *x)
+    np.testing.assert_array_equal(got, np.stack(x, -1))
+
+
 X = jnp.ones((3, 4))
 
 

@@ -15,6 +15,7 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.convert import convert_element_type
 from hloom.ops.elementwise import check_same_dtype, is_narrow
+from hloom.ops.folds import fold
 from hloom.ops.linear import inverse, move, plus, transpose
 from hloom.ops.shape import array_dtype, integers
 
@@ -181,11 +182,9 @@ class DotGeneral(Primitive):
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
         if wide != lhs.aval.dtype:
             lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
-        batching = f"batching_dims = {list(lhs_batch)} x {list(rhs_batch)}, " if lhs_batch else ""
-        contracting = f"contracting_dims = {list(lhs_contract)} x {list(rhs_contract)}"
-        names = f", precision = [{', '.join(precision)}]" if precision else ""
-        head = f"stablehlo.dot_general {lhs}, {rhs}, {batching}{contracting}{names}"
-        return block.convert(block.op(head, (lhs, rhs), out.update(dtype=wide)), out.dtype)
+        target = out.update(dtype=wide)
+        found = write_product(block, target, lhs, rhs, dimension_numbers, precision)
+        return block.convert(found, out.dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -233,6 +232,60 @@ class DotGeneral(Primitive):
             place += len(free_axes(x.aval.ndim, cx, bx))
         out = self(x, y, dimension_numbers=(contract, batch), **params)
         return out, len(bx) + place
+
+
+# ---- programs -------------------------------------------------------------------------------
+LARGE = 100_000  # multiplications from which on a program of our own pays
+
+
+def write_product(
+    block: Any, out: ShapedArray, lhs: Any, rhs: Any, numbers: Numbers, precision: Any
+) -> Any:
+    """The product by the fastest way that XLA's CPU backend has for it."""
+    kind, bits = dtypes.kind(out.dtype), dtypes.bits(out.dtype)
+    (lhs_contract, _), (lhs_batch, _) = numbers
+    size = prod(lhs.aval.shape[i] for i in lhs_contract)
+    if out.size * size >= LARGE and not block.exact:
+        if not free_axes(lhs.aval.ndim, lhs_contract, lhs_batch) and kind != "bool":
+            if len(lhs_contract) + len(lhs_batch) == rhs.aval.ndim:
+                return _inner(block, lhs, rhs, numbers)
+        if kind in ("signed", "unsigned") and bits <= 16 and size < 2 ** (53 - 2 * bits):
+            return _through_f64(block, out, lhs, rhs, numbers)
+    return _write(block, out, lhs, rhs, numbers, precision)
+
+
+def _write(
+    block: Any, out: ShapedArray, lhs: Any, rhs: Any, numbers: Numbers, precision: Any = None
+) -> Any:
+    """StableHLO's dot_general."""
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    batching = f"batching_dims = {list(lhs_batch)} x {list(rhs_batch)}, " if lhs_batch else ""
+    contracting = f"contracting_dims = {list(lhs_contract)} x {list(rhs_contract)}"
+    names = f", precision = [{', '.join(precision)}]" if precision else ""
+    head = f"stablehlo.dot_general {lhs}, {rhs}, {batching}{contracting}{names}"
+    return block.op(head, (lhs, rhs), out)
+
+
+def _inner(block: Any, lhs: Any, rhs: Any, numbers: Numbers) -> Any:
+    """Inner products: multiply and sum, which is vectorised (137 against 1,100 us for 1e6)."""
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    pairs = dict(zip(lhs_contract + lhs_batch, rhs_contract + rhs_batch))
+    order = [pairs[axis] for axis in range(lhs.aval.ndim)]
+    if order != sorted(order):
+        rhs = block.transpose(rhs, order)
+    found = fold(block, block.mul(lhs, rhs), 0, "add", lhs_contract)
+    left = sorted(lhs_batch)
+    order = [left.index(axis) for axis in lhs_batch]
+    return found if order == sorted(order) else block.transpose(found, order)
+
+
+def _through_f64(block: Any, out: ShapedArray, lhs: Any, rhs: Any, numbers: Numbers) -> Any:
+    """Narrow integers, whose sums f64 holds exactly: integers are multiplied one by one."""
+    wide, long = np.dtype(np.float64), np.dtype(np.int64)
+    exact = _write(
+        block, out.update(dtype=wide), block.convert(lhs, wide), block.convert(rhs, wide), numbers
+    )
+    return block.convert(block.convert(exact, long), out.dtype)
 
 
 def _past(axes: Axes, axis: int) -> Axes:
