@@ -29,7 +29,7 @@ from hloom.ops.unary import exp, log1p
 
 Combine = Callable[..., Any]
 
-SHORT = 16  # an axis up to here is scanned by doubling, without a loop
+SHORT = 64  # an axis up to here is scanned by doubling, without a loop
 WIDE = 32  # rows of so many elements that lie together keep a loop's body busy
 LONGEST = 2000  # a loop is not longer than this: 0.25 us a step
 
