@@ -1,6 +1,6 @@
 # hloom.  A machine with make and Python 3.11 or newer is enough:
 #
-#   make demo        the tour, step by step, with a picture at the end
+#   make demo        the tour, step by step, with a picture
 #   make test        everything that must hold: check, tests, property tests
 #   make check       what to run while editing: lint and the tiny tests, under a minute
 #   make lint        ruff, mypy, import layers
