@@ -124,6 +124,7 @@ from hloom.numpy.creation import (
     zeros_like,
 )
 from hloom.numpy.cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
+from hloom.numpy.differences import diff, ediff1d, gradient, trapezoid
 from hloom.numpy.dtype_functions import (
     can_cast,
     common_type,
@@ -173,6 +174,14 @@ from hloom.numpy.files import (
     savez_compressed,
 )
 from hloom.numpy.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_
+from hloom.numpy.histograms import (
+    bincount,
+    digitize,
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
 from hloom.numpy.ieee import (
     copysign,
     frexp,
