@@ -54,9 +54,8 @@ def fails(call: Callable[[], object]) -> None:
     try:
         call()
     except Exception as error:
-        console.print(
-            f"[bold red]{type(error).__name__}[/]: {error}", highlight=False, soft_wrap=True
-        )
+        console.print(f"[bold red]{type(error).__name__}[/]", highlight=False)
+        console.print(str(error), highlight=False, soft_wrap=True, markup=False)
     else:
         raise AssertionError("this step should have raised")
 
