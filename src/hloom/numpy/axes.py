@@ -297,9 +297,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
         raise ValueError(
             f"roll: shape mismatch: {len(shifts)} shifts for {len(axes)} axes; give one for each"
         )
-    count = max(len(shifts), len(axes))
+    count = max(len(shifts), len(axes)) if shifts and axes else 0
+    axes, shifts = ([*z] * (count // max(len(z), 1)) for z in (axes, shifts))
     each: dict[int, list[Any]] = {}
-    for one, amount in zip(list(axes) * (count // len(axes)), shifts * (count // len(shifts))):
+    for one, amount in zip(axes, shifts):
         each.setdefault(axis_argument("roll", one, x.aval), []).append(amount)
     totals = [_total(x, amounts, x.aval.shape[i]) for i, amounts in each.items()]
     return _roll(x, *totals, axes=tuple(each))

@@ -15,13 +15,13 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.numpy import eager, reductions, statistics
+from hloom.numpy import eager, quantiles, reductions, statistics
 from hloom.numpy.applying import apply_along_axis
 from hloom.numpy.arguments import count_argument
 from hloom.numpy.editing import pick
 from hloom.numpy.promotion import array_like, broadcast_to
 from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.convert import convert_element_type
+from hloom.ops.convert import convert_element_type, convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim, constant
 from hloom.ops.shape import broadcasted_iota, reshape, rev
 from hloom.ops.slicing import concatenate, slice_in_dim
@@ -251,15 +251,20 @@ def _ramp(x: Any, axis: int, pair: Pair, plan: Plan, values: tuple[Any, Any]) ->
     size, sides = x.aval.shape[axis], []
     for side, width in enumerate(pair):
         place = size - 1 if side else 0
-        edge = convert_element_type(slice_in_dim(x, place, place + 1, 1, axis), wide)
-        end = broadcast_in_dim(convert_element_type(values[side], wide), edge.aval.shape, ())
+        edge = _exactly(slice_in_dim(x, place, place + 1, 1, axis), wide)
+        end = broadcast_in_dim(_exactly(values[side], wide), edge.aval.shape, ())
         step = _widened(div(sub(edge, end), constant(max(width, 1), wide)), axis, width)
         shape = step.aval.shape
-        position = convert_element_type(broadcasted_iota(np.int32, shape, axis), wide)
+        position = _exactly(broadcasted_iota(np.int32, shape, axis), wide)
         made = add(mul(position, step), _widened(end, axis, width))
         made = floor(made) if kind in ("signed", "unsigned") else made
         sides.append(convert_element_type(made, x.aval.dtype))
     return concatenate([sides[0], x, rev(sides[1], (axis,))], axis)
+
+
+def _exactly(x: Any, wide: np.dtype[Any]) -> Any:
+    """The array in a 64-bit dtype, also while those are off."""
+    return convert_element_type_p(x, new_dtype=wide, weak_type=False)
 
 
 def _statistic(x: Any, axis: int, pair: Pair, plan: Plan, values: Any) -> Any:
@@ -279,6 +284,7 @@ def _statistic(x: Any, axis: int, pair: Pair, plan: Plan, values: Any) -> Any:
 _STATISTICS: dict[str, Callable[..., Any]] = {
     "maximum": reductions.max,
     "mean": statistics.mean,
+    "median": quantiles.median,
     "minimum": reductions.min,
 }
 _MODES: dict[str, Callable[..., Any]] = {
