@@ -4,7 +4,10 @@ Strict means: no promotion of dtypes, no broadcasting of ranks.  `hloom.numpy` i
 on top.
 """
 
+from hloom.control.associative import associative_scan
+from hloom.control.branches import cond, switch
 from hloom.control.computations import reduce, reduce_window
+from hloom.control.looping import fori_loop, map, scan, while_loop
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.binary import (
     bitwise_and,
@@ -176,6 +179,7 @@ __all__ = [
     "argsort",
     "asin",
     "asinh",
+    "associative_scan",
     "atan",
     "atan2",
     "atanh",
@@ -199,6 +203,7 @@ __all__ = [
     "collapse",
     "complex",
     "concatenate",
+    "cond",
     "conj",
     "conv",
     "conv_dimension_numbers",
@@ -237,6 +242,7 @@ __all__ = [
     "expm1",
     "floor",
     "floor_divide",
+    "fori_loop",
     "full",
     "full_like",
     "gather",
@@ -257,6 +263,7 @@ __all__ = [
     "log2",
     "logistic",
     "lt",
+    "map",
     "max",
     "min",
     "mod",
@@ -290,6 +297,7 @@ __all__ = [
     "rev",
     "round",
     "rsqrt",
+    "scan",
     "scatter",
     "scatter_add",
     "scatter_apply",
@@ -318,11 +326,13 @@ __all__ = [
     "stack",
     "stop_gradient",
     "sub",
+    "switch",
     "tan",
     "tanh",
     "tile",
     "top_k",
     "transpose",
     "unstack",
+    "while_loop",
     "zeta",
 ]

@@ -1,0 +1,411 @@
+"""`while_loop`, `fori_loop`, `scan`, `map`: loops over pytrees, with a carry that keeps its types."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes, tree
+from hloom.config import current
+from hloom.control.functions import Body, arrays_of, recording, trace
+from hloom.control.jit import derived
+from hloom.control.loops import while_p
+from hloom.control.mismatches import (
+    called,
+    check_callable,
+    not_boolean,
+    structure_changed,
+    types_changed,
+)
+from hloom.control.scan import scan_p
+from hloom.core import source
+from hloom.core.array import Array, HostArray, host_array
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
+from hloom.core.operands import convert as convert_operands
+from hloom.core.trace import EAGER, current_trace
+from hloom.errors.texts import explain
+from hloom.ops.arithmetic import add_p
+from hloom.ops.compare import lt_p
+from hloom.ops.convert import convert_element_type
+from hloom.ops.shape import reshape
+from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim
+from hloom.transforms.derivatives import vmap
+
+BOOL = np.dtype(bool)
+
+
+# ---- the carry ----------------------------------------------------------------------------------
+class Carry:
+    """The state of a loop: leaves, as arrays, and their tree; `body` is what keeps its types.
+
+    A leaf that is weakly typed (a Python number) takes the type that the body gives it.
+    """
+
+    def __init__(self, who: str, init: Any):
+        self.who = who
+        self.leaves, self.treedef = arrays_of(who, "init", init)
+
+    @property
+    def avals(self) -> list[ShapedArray]:
+        """The leaves' types."""
+        return [x.aval for x in self.leaves]
+
+    def settle(self, fun: Any, body: Callable[[list[ShapedArray]], Body]) -> Body:
+        """Trace the body, converting weakly typed leaves, until it gives the types it takes.
+
+        `body(avals)` traces; the leading results are the new carry.  Raises TypeError, naming the
+        leaves, where types differ.
+        """
+        while True:
+            traced = body(self.avals)
+            given = traced.out_avals[: len(self.leaves)]
+            changed = [i for i, (x, y) in enumerate(zip(self.avals, given)) if x is not y]
+            weak = [i for i in changed if self.leaves[i].aval.weak_type]
+            settled = [self._promoted(self.leaves[i], given[i]) for i in weak]
+            if all(x is self.leaves[i] for i, x in zip(weak, settled)):
+                break
+            for i, x in zip(weak, settled):
+                self.leaves[i] = x
+        wrong = [i for i in changed if not _equal_types(self.avals[i], given[i])]
+        if wrong:
+            raise types_changed(self.who, fun, self.treedef, self.avals, traced, wrong)
+        return traced
+
+    @staticmethod
+    def _promoted(x: Array, given: ShapedArray) -> Array:
+        """A weakly typed leaf in the strong type that it and the body's result have in common."""
+        if x.aval.shape != given.shape:
+            return x
+        dtype, weak = dtypes.join([(x.aval.dtype, True), (given.dtype, given.weak_type)])
+        if dtype == x.aval.dtype and weak:
+            return x
+        if x.__class__ is HostArray:
+            return host_array(x._value().astype(dtype), ShapedArray((), dtype))
+        return convert_element_type(x, dtype)  # type: ignore[no-any-return]
+
+    def unflatten(self, leaves: Sequence[Any]) -> Any:
+        """A carry as the user's functions take it."""
+        return tree.unflatten(self.treedef, leaves)
+
+    def check_tree(self, fun: Any, given: Any) -> None:
+        """Raise TypeError unless the body gives the tree it takes."""
+        error = structure_changed(self.who, fun, self.treedef, given)
+        if error is not None:
+            raise error
+
+
+def _equal_types(x: ShapedArray, y: ShapedArray) -> bool:
+    return x.shape == y.shape and x.dtype == y.dtype
+
+
+def _disabled() -> bool:
+    return current.get().config.disable_jit and not recording()
+
+
+# ---- while --------------------------------------------------------------------------------------
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+) -> Any:
+    """`body_fun` applied to a carry as long as `cond_fun` of it holds; the last carry.
+
+    The carry is a pytree that keeps its structure, shapes and dtypes; `cond_fun` gives a 0-d bool.
+    Under `vmap` all examples run until the last one ends.  Forward-mode derivatives work;
+    reverse mode (`grad`) does not, since the number of steps is not known: use `fori_loop` with
+    bounds that are Python ints, or `scan`.
+
+    Raises TypeError where the carry's types change, naming the leaf.
+
+    >>> lax.while_loop(lambda n: n < 100, lambda n: n * 2, 3)
+    Array(192, dtype=int32, weak_type=True)
+    """
+    check_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
+    if _disabled():
+        while cond_fun(init_val):
+            init_val = body_fun(init_val)
+        return init_val
+    carry = Carry("while_loop", init_val)
+    args = tree.treedef_tuple([carry.treedef])
+
+    def traced(avals: list[ShapedArray]) -> Body:
+        body = trace("while_loop", body_fun, args, avals)
+        carry.check_tree(body_fun, body.out_tree)
+        return body
+
+    body = carry.settle(body_fun, traced)
+    test = trace("while_loop", cond_fun, args, carry.avals)
+    if [(a.shape, a.dtype) for a in test.out_avals] != [((), BOOL)] or test.out_tree != LEAF:
+        raise not_boolean(cond_fun, test)
+    outs = while_p(
+        *test.captured, *body.captured, *carry.leaves,
+        body_jaxpr=body.jaxpr, body_nconsts=len(body.captured),
+        cond_jaxpr=test.jaxpr, cond_nconsts=len(test.captured),
+    )  # fmt: skip
+    return carry.unflatten(outs)
+
+
+LEAF = tree.structure(0)
+
+
+# ---- fori ---------------------------------------------------------------------------------------
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
+    """`x = body_fun(i, x)` for i from `lower` to `upper - 1`, starting with `init_val`; the last x.
+
+    Bounds are 0-d integers of one dtype.  `x` is a pytree that keeps its structure and types.  Where
+    the bounds are known, this is a `scan`, which reverse mode can differentiate; where they are
+    computed inside `jit`, it is a `while_loop`, which it can't, and which takes no `unroll`.
+
+    Raises TypeError for other bounds, or where types of `x` change.
+
+    >>> lax.fori_loop(0, 5, lambda i, x: x * 2 + i, 1)
+    Array(58, dtype=int32, weak_type=True)
+    """
+    check_callable("fori_loop", body_fun=body_fun)
+    first, last = _bounds(lower, upper)
+    known = first.concrete(), last.concrete()
+    if _disabled() and None not in known:
+        for i in range(int(first), int(last)):
+            init_val = body_fun(np.array(i, first.aval.dtype)[()], init_val)
+        return init_val
+    carry = Carry("fori_loop", init_val)
+    args = tree.treedef_tuple([LEAF, carry.treedef])
+
+    def traced(avals: list[ShapedArray]) -> Body:
+        body = trace("fori_loop", body_fun, args, [first.aval, *avals])
+        carry.check_tree(body_fun, body.out_tree)
+        return body
+
+    body = carry.settle(body_fun, traced)
+    length = None if None in known else max(int(known[1]) - int(known[0]), 0)  # type: ignore[arg-type]
+    if length is None and unroll:
+        raise ValueError("fori_loop takes unroll= only with bounds that are known while tracing")
+    if length is None or not unroll and current_trace() is EAGER:  # one program for all bounds
+        return carry.unflatten(_counted(body, first, last, carry.leaves))
+    outs = scan_p(
+        *body.captured, first, *carry.leaves, jaxpr=_stepping(body), length=length,
+        num_carry=1 + len(carry.leaves), num_consts=len(body.captured), reverse=False,
+        unroll=_unroll("fori_loop", 1 if unroll is None else unroll, length),
+    )  # fmt: skip
+    return carry.unflatten(outs[1:])
+
+
+def _bounds(lower: Any, upper: Any) -> list[Array]:
+    """Both as 0-d integers of one type; a Python int takes the type of the other."""
+    try:
+        bounds = convert_operands("fori_loop", (lower, upper))
+    except TypeError:
+        bounds = [x for b in (lower, upper) for x in arrays_of("fori_loop", "bound", b)[0]]
+    kinds = [dtypes.kind(x.aval.dtype) for x in bounds]
+    shown = " and ".join(str(x.aval) for x in bounds)
+    if len(bounds) != 2 or any(x.aval.shape for x in bounds) or set(kinds) - {"signed", "unsigned"}:
+        ways = [("int(n)", "for a float that is known")]
+        rule = f"fori_loop takes bounds that are 0-d integers; got {shown}"
+        raise TypeError(explain(rule, ways=ways, at=source.here()))
+    if bounds[0].aval.dtype != bounds[1].aval.dtype:
+        rule = f"fori_loop takes bounds of one dtype; got {shown}"
+        ways = [(f"upper.astype({bounds[0].aval.dtype.name!r})", "")]
+        raise TypeError(explain(rule, ways=ways, at=source.here()))
+    return bounds
+
+
+def _stepping(body: Body) -> Jaxpr:
+    """The body with its counter in the carry: constants, i, x to i + 1, x."""
+
+    def make() -> tuple[Jaxpr, list[Array]]:
+        jaxpr, count = body.jaxpr, len(body.captured)
+        i = jaxpr.inputs[count]
+        one = Literal(np.array(1, i.aval.dtype), i.aval)
+        following = Var(i.aval)
+        equations = [*jaxpr.equations, Equation(add_p, [i, one], [following], {})]
+        return Jaxpr(jaxpr.inputs, equations, [following, *jaxpr.outputs], count), []
+
+    return derived(body.jaxpr, ("stepping", len(body.captured)), make)[0]  # type: ignore[no-any-return]
+
+
+def _counted(body: Body, first: Array, last: Array, leaves: Sequence[Array]) -> list[Any]:
+    """The same as a while loop; the last bound is a constant of its condition."""
+    stepping = _stepping(body)
+
+    def make() -> tuple[Jaxpr, list[Array]]:
+        end, *state = [Var(a) for a in (last.aval, *stepping.out_avals)]
+        going = Var(ShapedArray((), BOOL))
+        return Jaxpr([end, *state], [Equation(lt_p, [state[0], end], [going], {})], [going]), []
+
+    cond = derived(stepping, ("counted", last.aval), make)[0]
+    outs = while_p(
+        last, *body.captured, first, *leaves, body_jaxpr=stepping,
+        body_nconsts=len(body.captured), cond_jaxpr=cond, cond_nconsts=1,
+    )  # fmt: skip
+    return list(outs[1:])
+
+
+# ---- scan ---------------------------------------------------------------------------------------
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> tuple[Any, Any]:
+    """`carry, y = f(carry, x)` for each slice x of `xs` along its first axis; (last carry, ys stacked).
+
+    `init`, `xs` and what `f` returns are pytrees; the carry keeps its structure and types.  `xs`
+    None scans over nothing, `length` times.  `reverse` starts with the last slice, and stacks results
+    in the order of `xs`.  `unroll` writes that many steps into one step of the compiled loop; True
+    writes all.  Compiled once, however long; can be differentiated in both modes.
+
+    Raises ValueError where lengths differ or are missing, TypeError where types of the carry
+    change, naming the leaf.  Differs from a Python loop: `f` is traced once.
+
+    >>> lax.scan(lambda total, x: (total + x, total), 0, jnp.arange(1, 5))
+    (Array(10, dtype=int32), Array([0, 1, 3, 6], dtype=int32))
+    """
+    check_callable("scan", f=f)
+    leaves, x_tree = arrays_of("scan", "xs", xs)
+    count = _length(leaves, x_tree, length)
+    unroll = _unroll("scan", unroll, count)
+    if _disabled() and count:
+        return _python_scan(f, init, leaves, x_tree, count, reverse)
+    carry = Carry("scan", init)
+    args = tree.treedef_tuple([carry.treedef, x_tree])
+    slices = [x.aval.update(shape=x.aval.shape[1:]) for x in leaves]
+    y_tree: Any = None
+
+    def traced(avals: list[ShapedArray]) -> Body:
+        nonlocal y_tree
+        body = trace("scan", f, args, [*avals, *slices])
+        carry_tree, y_tree = _pair(f, body.out_tree)
+        carry.check_tree(f, carry_tree)
+        return body
+
+    body = carry.settle(f, traced)
+    outs = scan_p(
+        *body.captured, *carry.leaves, *leaves, jaxpr=body.jaxpr, length=count,
+        num_carry=len(carry.leaves), num_consts=len(body.captured), reverse=bool(reverse),
+        unroll=unroll,
+    )  # fmt: skip
+    kept = len(carry.leaves)
+    return carry.unflatten(outs[:kept]), tree.unflatten(y_tree, outs[kept:])
+
+
+def _pair(f: Any, out_tree: Any) -> list[Any]:
+    """The trees of the carry and of y."""
+    node = out_tree.node_data()
+    children = out_tree.children()
+    if node is None or node[0] is not tuple or len(children) != 2:
+        what = "an array" if node is None else f"{node[0].__name__} of {len(children)}"
+        rule = f"scan: the body {called(f)} must return a pair (carry, y); it returned {what}"
+        ways = [("return carry, None", "where nothing is to be stacked")]
+        raise TypeError(explain(rule, ways=ways, at=source.here()))
+    return children  # type: ignore[no-any-return]
+
+
+def _length(leaves: Sequence[Array], treedef: Any, length: Any) -> int:
+    """The number of steps, on which all agree."""
+    names = [f"xs{tree.keystr(path)}" for path in tree.paths(treedef)]
+    sizes = {}
+    for name, x in zip(names, leaves):
+        if not x.aval.shape:
+            rule = f"scan takes arrays with an axis to scan over; {name} is {x.aval}"
+            ways = [("lambda carry, _: ..", "what is the same in all steps, f can close over")]
+            raise ValueError(explain(rule, ways=ways, at=source.here()))
+        sizes[name] = x.aval.shape[0]
+    if length is not None:
+        try:
+            sizes["length="] = operator.index(length)
+        except TypeError:
+            raise TypeError(f"scan takes length as an int; got {length!r:.80}") from None
+        if sizes["length="] < 0:
+            raise ValueError(f"scan takes a length that is not negative; got {length}")
+    if not sizes:
+        rule = "scan has nothing to scan over: xs has no arrays, and length is not given"
+        ways = [("lax.scan(f, init, None, length=10)", "")]
+        raise ValueError(explain(rule, ways=ways, at=source.here()))
+    if len(set(sizes.values())) > 1:
+        shown = [f"  {n}: {x.aval}" for n, x in zip(names, leaves)]
+        shown += [f"  length={length}"] if length is not None else []
+        rule = "scan takes arrays whose first axes have one size:\n" + "\n".join(shown)
+        raise ValueError(explain(rule, at=source.here()))
+    return next(iter(sizes.values()))
+
+
+def _unroll(who: str, unroll: Any, length: int) -> int:
+    if isinstance(unroll, (bool, np.bool_)):
+        return max(length, 1) if unroll else 1
+    try:
+        steps = operator.index(unroll)
+    except TypeError:
+        raise TypeError(f"{who} takes unroll as an int or a bool; got {unroll!r:.80}") from None
+    if steps < 0:
+        raise ValueError(f"{who} takes an unroll that is not negative; got {unroll}")
+    return max(steps, 1)
+
+
+def _python_scan(
+    f: Any, carry: Any, leaves: Sequence[Array], treedef: Any, length: int, reverse: bool
+) -> tuple[Any, Any]:
+    """The loop in Python, for `disable_jit`."""
+    rows = []
+    y_tree: Any = None
+    for i in reversed(range(length)) if reverse else range(length):
+        x = [index_in_dim(leaf, i, keepdims=False) for leaf in leaves]
+        carry, y = f(carry, tree.unflatten(treedef, x))
+        row, y_tree = arrays_of("scan", "y", y)
+        rows.append(row)
+    if reverse:
+        rows.reverse()
+    stacked = [
+        concatenate([reshape(y, (1, *y.aval.shape)) for y in column], 0) for column in zip(*rows)
+    ]
+    return carry, tree.unflatten(y_tree, stacked)
+
+
+# ---- map ----------------------------------------------------------------------------------------
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """`f` of each slice of `xs` along its first axis, one after another; results stacked.
+
+    Like `vmap`, but needs the memory of one step at a time.  `batch_size` vectorises that many slices
+    at once.  Takes and gives pytrees.  Raises as `scan` does.
+
+    >>> lax.map(lambda x: x * x, jnp.arange(4))
+    Array([0, 1, 4, 9], dtype=int32)
+    """
+    check_callable("map", f=f)
+    if not batch_size:
+        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    leaves, treedef = arrays_of("map", "xs", xs)
+    count = _length(leaves, treedef, None)
+    batch_size = min(operator.index(batch_size), max(count, 1))
+    rounds = count // batch_size
+    whole = rounds * batch_size
+    many = vmap(f)
+
+    def cut(x: Any) -> Any:
+        return reshape(slice_in_dim(x, 0, whole), (rounds, batch_size, *x.aval.shape[1:]))
+
+    blocks = scan(
+        lambda _, x: (None, many(x)), None, tree.unflatten(treedef, [*_each(cut, leaves)])
+    )[1]
+    out = tree.map(lambda y: reshape(y, (whole, *y.aval.shape[2:])), blocks)
+    if whole == count:
+        return out
+    rest = many(tree.unflatten(treedef, [slice_in_dim(x, whole, count) for x in leaves]))
+    return tree.map(lambda x, y: concatenate([x, y], 0), out, rest)
+
+
+def _each(fun: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
+    return [fun(x) for x in values]
+
+
+__all__ = ["fori_loop", "map", "scan", "while_loop"]

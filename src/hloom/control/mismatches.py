@@ -1,0 +1,132 @@
+"""Error texts of control flow: what a body changed in its carry, where branches differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hloom import tree
+from hloom.control.functions import Body, name_of
+from hloom.core import source
+from hloom.core.aval import ShapedArray
+from hloom.core.jaxpr import Jaxpr
+from hloom.errors.texts import explain
+
+Ways = Sequence[tuple[str, str]]
+
+
+def spelled(aval: ShapedArray) -> str:
+    """`float32[2,3]`: the type, with the dtype as the user writes it."""
+    return f"{aval.dtype.name}[{','.join(map(str, aval.shape))}]"
+
+
+def called(fun: Any) -> str:
+    """A function by its name and place: "`step` (train.py:12)"."""
+    place = source.of_function(fun)
+    return f"`{name_of(fun)}`" + (f" ({place})" if place else "")
+
+
+def _made_at(jaxpr: Jaxpr, index: int) -> str:
+    """The operation and line that gave an output, where there is one."""
+    atom = jaxpr.outputs[index]
+    for equation in jaxpr.equations:
+        if atom in equation.outputs:
+            place = source.resolve(equation.source)
+            return f"   # {equation.primitive.name} at {place}" if place else ""
+    return ""
+
+
+def not_callable(who: str, name: str, given: Any) -> TypeError:
+    """For what should be a function."""
+    rule = f"{who} takes {name} as a function; got {type(given).__name__} {given!r:.60}"
+    return TypeError(explain(rule, at=source.here()))
+
+
+def structure_changed(who: str, fun: Any, taken: Any, given: Any) -> TypeError | None:
+    """For a carry that comes back as another tree, or None if it does not."""
+    names = ("the carry it takes", "the carry it gives")
+    difference = tree.mismatch(f"{who}: the body {called(fun)}", taken, given, names, exact=True)
+    if difference is None:
+        return None
+    rule = f"{difference}\nA carry keeps its tree from one step to the next."
+    return TypeError(explain(rule, at=source.here()))
+
+
+def types_changed(
+    who: str, fun: Any, treedef: Any, taken: Sequence[ShapedArray], body: Body, changed: list[int]
+) -> TypeError:
+    """For leaves of a carry that come back with another type."""
+    paths = tree.paths(treedef)
+    lines = [
+        f"  carry{tree.keystr(paths[i])}: {spelled(taken[i])} in, {spelled(body.out_avals[i])} out"
+        f"{_made_at(body.jaxpr, i)}"
+        for i in changed
+    ]
+    rule = (
+        f"{who}: a carry keeps its types from one step to the next, "
+        f"but the body {called(fun)} changes them:\n" + "\n".join(lines)
+    )
+    first = changed[0]
+    return TypeError(
+        explain(rule, ways=_ways(taken[first], body.out_avals[first]), at=source.here())
+    )
+
+
+def _ways(taken: ShapedArray, given: ShapedArray) -> Ways:
+    if taken.dtype != given.dtype:
+        return [
+            (f"init.astype({given.dtype.name!r})", "start with the type that the body gives"),
+            (f"new.astype({taken.dtype.name!r})", "or give back the type that it took"),
+        ]
+    return [
+        (f"jnp.broadcast_to(init, {given.shape})", "start with the shape that the body gives"),
+        (f"new.reshape({taken.shape})", "or give back the shape that it took"),
+    ][: 2 if taken.size == given.size else 1]
+
+
+def branches_differ(
+    who: str, names: Sequence[str], funs: Sequence[Any], bodies: Sequence[Body]
+) -> None:
+    """Raise TypeError unless all branches give the same tree of the same types."""
+    first = bodies[0]
+    for name, fun, body in list(zip(names, funs, bodies))[1:]:
+        here = f"{names[0]} {called(funs[0])}", f"{name} {called(fun)}"
+        difference = tree.mismatch(who, first.out_tree, body.out_tree, here, exact=True)
+        if difference is not None:
+            rule = f"{difference}\nAll branches give the same tree of the same types."
+            raise TypeError(explain(rule, at=source.here()))
+        lines = [
+            f"  result{tree.keystr(path)}: {spelled(x)} from {names[0]}, {spelled(y)} from {name}"
+            f"{_made_at(body.jaxpr, i)}"
+            for i, (path, x, y) in enumerate(
+                zip(tree.paths(first.out_tree), first.out_avals, body.out_avals)
+            )
+            if (x.shape, x.dtype) != (y.shape, y.dtype)
+        ]
+        if lines:
+            rule = f"{who}: all branches give the same types, but {here[0]} and {here[1]} differ:"
+            text = "\n".join([rule, *lines])
+            raise TypeError(explain(text, ways=_branch_ways(first, body), at=source.here()))
+
+
+def _branch_ways(first: Body, body: Body) -> Ways:
+    pairs = zip(first.out_avals, body.out_avals)
+    x = next(x for x, y in pairs if (x.shape, x.dtype) != (y.shape, y.dtype))
+    return [(f"result.astype({x.dtype.name!r})", "in the branch that differs")] if x.dtype else []
+
+
+def check_callable(who: str, **functions: Callable[..., Any]) -> None:
+    """Raise TypeError for one that is not a function."""
+    for name, fun in functions.items():
+        if not callable(fun):
+            raise not_callable(who, name, fun)
+
+
+def not_boolean(fun: Any, body: Body) -> TypeError:
+    """For a condition that gives something else than bool[]."""
+    given = ", ".join(spelled(a) for a in body.out_avals) or "nothing"
+    single = len(body.out_avals) == 1 and not body.out_tree.children()
+    what = given if single else f"a tree {str(body.out_tree)[10:-1]} of {given}"
+    rule = f"while_loop: the condition {called(fun)} must give bool[]; it gives {what}"
+    ways = [("x != 0", "for a number"), ("x.any() or x.all()", "for an array of bools")]
+    return TypeError(explain(rule, ways=ways, at=source.here()))
