@@ -38,8 +38,8 @@ def cond(
     """`true_fun(*operands)` where the predicate holds, else `false_fun(*operands)`; one is run.
 
     `pred` is a 0-d bool or number.  Operands and results are pytrees, and both functions give the
-    same tree of the same types.  Both are traced.  Under `vmap` with a predicate that differs between
-    examples both are run, and results are chosen.  `operand` gives one operand by keyword.
+    same tree of the same types.  Both are traced.  Under `vmap` with a predicate that differs
+    between examples both are run, and results are chosen.  `operand` gives one operand by keyword.
 
     Raises TypeError for a predicate that is not 0-d, or functions that give different types.
     Differs from `hloom.numpy.where`: what is not chosen is not computed.
@@ -116,13 +116,8 @@ def switch(
     known = number.concrete()
     chosen = None if known is None else min(max(int(known), 0), last)
     if chosen is None or recording():
-        held = clamp(
-            *[
-                linear.constant(0, number.aval.dtype),
-                number,
-                linear.constant(last, number.aval.dtype),
-            ]
-        )
+        low, high = (linear.constant(n, number.aval.dtype) for n in (0, last))
+        held = clamp(low, number, high)
         number = held if held.aval.dtype == INT32 else convert_element_type(held, INT32)
     names = [f"branches[{i}]" for i in range(len(branches))]
     return _choose("switch", number, chosen, branches, names, operands)
@@ -150,7 +145,7 @@ def _choose(
     names: Sequence[str],
     operands: tuple[Any, ...],
 ) -> Any:
-    """Trace all branches, and apply the chosen one, or the primitive where that is not known yet."""
+    """Trace all branches; apply the chosen one, or the primitive where that is not known yet."""
     if chosen is not None and current.get().config.disable_jit:
         return funs[chosen](*operands)
     leaves, treedef = arrays_of(who, "operands", operands)

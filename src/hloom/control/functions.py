@@ -90,7 +90,7 @@ def trace(who: str, fun: Callable[..., Any], treedef: Any, avals: Sequence[Shape
         if table is None:
             table = _traced[fun] = Table()
         found: Remembered | None = table.get(key)
-        if found is not None and all([seen.holds() for seen in found.seen]):
+        if found is not None and all(seen.holds() for seen in found.seen):
             return found.body
     seen: list[Seen] = []
     fixed = _look(fun, seen)

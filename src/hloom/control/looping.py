@@ -1,4 +1,4 @@
-"""`while_loop`, `fori_loop`, `scan`, `map`: loops over pytrees, with a carry that keeps its types."""
+"""`while_loop`, `fori_loop`, `scan`, `map`: loops over pytrees; a carry keeps its types."""
 
 from __future__ import annotations
 
@@ -159,11 +159,11 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Any:
-    """`x = body_fun(i, x)` for i from `lower` to `upper - 1`, starting with `init_val`; the last x.
+    """`x = body_fun(i, x)` for i from `lower` to `upper - 1`, from `init_val` on; the last x.
 
-    Bounds are 0-d integers of one dtype.  `x` is a pytree that keeps its structure and types.  Where
-    the bounds are known, this is a `scan`, which reverse mode can differentiate; where they are
-    computed inside `jit`, it is a `while_loop`, which it can't, and which takes no `unroll`.
+    Bounds are 0-d integers of one dtype.  `x` is a pytree that keeps its structure and types.
+    Where the bounds are known, this is a `scan`, which reverse mode can differentiate; where they
+    are computed inside `jit`, it is a `while_loop`, which it can't, and which takes no `unroll`.
 
     Raises TypeError for other bounds, or where types of `x` change.
 
@@ -258,12 +258,12 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> tuple[Any, Any]:
-    """`carry, y = f(carry, x)` for each slice x of `xs` along its first axis; (last carry, ys stacked).
+    """`carry, y = f(carry, x)` for each x along the first axis of `xs`; (last carry, ys stacked).
 
     `init`, `xs` and what `f` returns are pytrees; the carry keeps its structure and types.  `xs`
-    None scans over nothing, `length` times.  `reverse` starts with the last slice, and stacks results
-    in the order of `xs`.  `unroll` writes that many steps into one step of the compiled loop; True
-    writes all.  Compiled once, however long; can be differentiated in both modes.
+    None scans over nothing, `length` times.  `reverse` starts with the last slice, and stacks
+    results in the order of `xs`.  `unroll` writes that many steps into one step of the compiled
+    loop; True writes all.  Compiled once, however long; both modes can differentiate it.
 
     Raises ValueError where lengths differ or are missing, TypeError where types of the carry
     change, naming the leaf.  Differs from a Python loop: `f` is traced once.
@@ -375,8 +375,8 @@ def _python_scan(
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """`f` of each slice of `xs` along its first axis, one after another; results stacked.
 
-    Like `vmap`, but needs the memory of one step at a time.  `batch_size` vectorises that many slices
-    at once.  Takes and gives pytrees.  Raises as `scan` does.
+    Like `vmap`, but needs the memory of one step at a time.  `batch_size` vectorises that many
+    slices at once.  Takes and gives pytrees.  Raises as `scan` does.
 
     >>> lax.map(lambda x: x * x, jnp.arange(4))
     Array([0, 1, 4, 9], dtype=int32)

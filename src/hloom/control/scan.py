@@ -1,4 +1,4 @@
-"""The primitive `scan`: a Jaxpr applied once for each slice of arrays, a carry going from one to the next."""
+"""The primitive `scan`: a Jaxpr applied to each slice of arrays; a carry goes along."""
 
 from __future__ import annotations
 
