@@ -413,6 +413,8 @@ from hloom.numpy.sorting import (
     sort_complex,
     top_k,
 )
+from hloom.numpy.standard import VERSION as __array_api_version__
+from hloom.numpy.standard import __array_namespace_info__
 from hloom.numpy.statistics import (
     average,
     corrcoef,

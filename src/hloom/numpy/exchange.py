@@ -184,6 +184,3 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     if copy is False:
         raise ValueError("from_dlpack: values of other libraries are copied; leave copy=False out")
     return array(np.from_dlpack(x))
-
-
-NAMESPACES = (None, "2021.12", "2022.12", "2023.12", "2024.12")

@@ -6,7 +6,6 @@ function, with the array as its first argument.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +32,7 @@ from hloom.numpy import (
     searching,
     selection,
     sorting,
+    standard,
     statistics,
     taking,
 )
@@ -202,15 +202,6 @@ METHODS: dict[str, Function] = {
 }
 
 
-def namespace(api_version: str | None = None) -> Any:
-    """The module whose functions take arrays, by the array API standard's protocol."""
-    if api_version not in exchange.NAMESPACES:
-        raise ValueError(
-            f"__array_namespace__: no version {api_version!r} of the array API standard is known"
-        )
-    return sys.modules["hloom.numpy"]
-
-
 def attach() -> None:
     """Fill the class."""
     for name, function in BINARY.items():
@@ -225,7 +216,7 @@ def attach() -> None:
         setattr(Array, name, property(function, doc=function.__doc__))
     for name, way in attributes.REFUSED.items():
         setattr(Array, name, attributes.refused(name, way))
-    Array.namespace = staticmethod(namespace)
+    Array.namespace = staticmethod(standard.namespace)
 
 
 attach()
