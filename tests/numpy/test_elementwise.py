@@ -28,6 +28,8 @@ def operands(ufunc: Ufunc, name: str) -> list[np.ndarray]:
     return made
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")
+
 TAKEN = [(ufunc, dtype) for ufunc in UFUNCS for dtype in ufunc.takes]
 REFUSED = [(ufunc, dtype) for ufunc in UFUNCS for dtype in ALL if dtype not in ufunc.takes]
 

@@ -6,7 +6,7 @@ ones may stay 0-d).  They differ in the dtypes that come out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from hloom.core.array import Array
 from hloom.numpy.promotion import promote, promote_inexact
 from hloom.ops.convert import convert_element_type_p
 
-INT8 = np.dtype("int8")
+INT8, FLOAT32 = np.dtype("int8"), np.dtype("float32")
 
 
 def kind_of(x: Array) -> str:
@@ -85,3 +85,15 @@ def integers(name: str, *xs: Any) -> list[Array]:
     if kind_of(promoted[0]) not in ("signed", "unsigned"):
         raise unsupported(name, promoted, "convert first: x.astype(int)")
     return promoted
+
+
+def in_float32(rule: Callable[..., Any], *xs: Array) -> Any:
+    """`rule` of the operands; of floats with fewer than 32 bits in float32, and rounded once.
+
+    What is composed of several operations is as accurate in 16 bits as a single one then.
+    """
+    dtype = xs[0].aval.dtype
+    if kind_of(xs[0]) != "float" or dtypes.bits(dtype) >= 32:
+        return rule(*xs)
+    wide = [convert_element_type_p(x, new_dtype=FLOAT32, weak_type=False) for x in xs]
+    return convert_element_type_p(rule(*wide), new_dtype=dtype, weak_type=False)

@@ -5,15 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from hloom import dtypes
 from hloom.numpy import domains, eager
 from hloom.numpy.promotion import array_like, promote_inexact
 from hloom.ops import arithmetic, binary, compare, special, unary
-from hloom.ops.convert import convert_element_type_p
-
-FLOAT32 = np.dtype("float32")
 
 
 @eager.unary
@@ -119,7 +113,11 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
     >>> jnp.logaddexp(jnp.array([0.0, 1e4]), jnp.array([-jnp.inf, 0.0]))
     Array([    0., 10000.], dtype=float32)
     """
-    larger, distance = _larger_and_distance(*domains.floats("logaddexp", x1, x2))
+    return domains.in_float32(_logaddexp, *domains.floats("logaddexp", x1, x2))
+
+
+def _logaddexp(x1: Any, x2: Any) -> Any:
+    larger, distance = _larger_and_distance(x1, x2)
     return arithmetic.add(larger, unary.log1p(unary.exp(arithmetic.neg(distance))))
 
 
@@ -133,7 +131,11 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
     >>> jnp.logaddexp2(jnp.array([1000.0, 0.0]), jnp.array([1000.0, -jnp.inf]))
     Array([1001.,    0.], dtype=float32)
     """
-    larger, distance = _larger_and_distance(*domains.floats("logaddexp2", x1, x2))
+    return domains.in_float32(_logaddexp2, *domains.floats("logaddexp2", x1, x2))
+
+
+def _logaddexp2(x1: Any, x2: Any) -> Any:
+    larger, distance = _larger_and_distance(x1, x2)
     above = unary.log1p(unary.exp2(arithmetic.neg(distance)))
     return arithmetic.add(larger, arithmetic.mul(above, 1 / math.log(2)))
 
@@ -150,23 +152,11 @@ def i0(x: Any, /) -> Any:
     """
     if domains.is_complex(array_like("i0", x)):
         raise TypeError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
-    (x,) = domains.floats("i0", x)
-    wide = _at_least_float32(x)
-    size = arithmetic.mul(wide, unary.sign(wide))  # not abs: the derivative at 0 must be 0
+    return domains.in_float32(_i0, *domains.floats("i0", x))
+
+
+def _i0(x: Any) -> Any:
+    size = arithmetic.mul(x, unary.sign(x))  # not abs: the derivative at 0 must be 0
     half = unary.exp(arithmetic.mul(size, 0.5))  # exp(x) may overflow where i0(x) does not
-    value = arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(wide)), half)
-    value = compare.select(compare.eq(size, math.inf), math.inf, value)
-    return _in_dtype_of(value, x)
-
-
-def _at_least_float32(x: Any) -> Any:
-    """Floats of fewer bits in float32, so that a composed function is rounded once."""
-    if dtypes.bits(x.aval.dtype) >= 32:
-        return x
-    return convert_element_type_p(x, new_dtype=FLOAT32, weak_type=False)
-
-
-def _in_dtype_of(value: Any, x: Any) -> Any:
-    if value.aval.dtype == x.aval.dtype:
-        return value
-    return convert_element_type_p(value, new_dtype=x.aval.dtype, weak_type=False)
+    value = arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(x)), half)
+    return compare.select(compare.eq(size, math.inf), math.inf, value)

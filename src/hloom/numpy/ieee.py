@@ -242,12 +242,15 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
 def spacing(x: Any, /) -> Any:
     """The distance to the next float away from 0, with the sign of `x`; NaN of infinities.
 
-    Integers and bools become the default float.  Raises TypeError for complex numbers.
+    Integers and bools become the default float.  Raises TypeError for complex numbers and 8-bit
+    floats.
 
     >>> jnp.spacing(jnp.array([1.0, -1.0, 1e10]))
     Array([ 1.1920929e-07, -1.1920929e-07,  1.0240000e+03], dtype=float32)
     """
     (x,) = domains.floats("spacing", x)
+    if dtypes.bits(x.aval.dtype) < 16:
+        raise domains.unsupported("spacing", [x], "convert first: x.astype('float32')")
     limits = dtypes.finfo(x.aval.dtype)
     digits, infinity = int(limits.nmant), int(limits.maxexp) - int(limits.minexp) + 1
     bits = _bits(x)

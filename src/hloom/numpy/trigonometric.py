@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from hloom.numpy import domains, eager
@@ -205,8 +206,8 @@ def deg2rad(x: Any, /) -> Any:
     >>> jnp.deg2rad(jnp.array([0, 90, 180]))
     Array([0.       , 1.5707964, 3.1415927], dtype=float32)
     """
-    (x,) = domains.floats("deg2rad", x)
-    return arithmetic.mul(x, math.pi / 180)
+    scaled = partial(arithmetic.mul, math.pi / 180)
+    return domains.in_float32(scaled, *domains.floats("deg2rad", x))
 
 
 radians = deg2rad
@@ -221,8 +222,8 @@ def rad2deg(x: Any, /) -> Any:
     >>> jnp.rad2deg(jnp.array([0.0, jnp.pi]))
     Array([  0., 180.], dtype=float32)
     """
-    (x,) = domains.floats("rad2deg", x)
-    return arithmetic.mul(x, 180 / math.pi)
+    scaled = partial(arithmetic.mul, 180 / math.pi)
+    return domains.in_float32(scaled, *domains.floats("rad2deg", x))
 
 
 degrees = rad2deg
@@ -237,7 +238,10 @@ def sinc(x: Any, /) -> Any:
     >>> jnp.sinc(jnp.array([0.0, 0.5, 1.0]))
     Array([ 1.0000000e+00,  6.3661975e-01, -2.7827534e-08], dtype=float32)
     """
-    (x,) = promote_inexact("sinc", x)
+    return domains.in_float32(_sinc, *promote_inexact("sinc", x))
+
+
+def _sinc(x: Any) -> Any:
     y = arithmetic.mul(x, math.pi)
     near = compare.lt(unary.abs(y), 0.05)  # there its series, the next term of which is below 1 ulp
     far = compare.select(near, 1.0, y)  # a 0 would make the derivative NaN, chosen or not

@@ -58,6 +58,9 @@ def hypot(x: Any, y: Any) -> Any:
 def _gcd(x: Term, y: Term) -> Term:
     """Euclid's algorithm on the absolute values, as unsigned integers: they hold that of the
     most negative one."""
+    if dtypes.bits(x.dtype) < 8:
+        byte = np.dtype("int8" if dtypes.kind(x.dtype) == "signed" else "uint8")
+        return _gcd(x.to(byte), y.to(byte)).to(x.dtype)
     block = x.block
     wide = np.dtype(f"u{x.dtype.itemsize}")
 
@@ -76,7 +79,13 @@ def _gcd(x: Term, y: Term) -> Term:
     return Term(block, a).cast(x.dtype)
 
 
-gcd_p = Elementwise("gcd", formula=_gcd, numpy=np.gcd, domain="integer")
+def _numpy_gcd(x: Any, y: Any) -> Any:
+    if dtypes.bits(x.dtype) < 8:
+        x, y = x.astype(np.int8), y.astype(np.int8)
+    return np.gcd(x, y)
+
+
+gcd_p = Elementwise("gcd", formula=_gcd, numpy=_numpy_gcd, domain="integer")
 
 
 def gcd(x: Any, y: Any) -> Any:
