@@ -37,6 +37,12 @@ def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     Programs that the fast path must not find are kept in tables of their own: those for literal
     exponents, and those for integers, whose exponents are looked at first.
     """
+    x1, x2 = operands
+    if x1.__class__ is Array and x2.__class__ is Array:
+        program = _integers[get().key].get((x1.aval, x2.aval))
+        if program is not None:
+            _check_exponents(x2)
+            return eager.finish(program, [x1._buf, x2._buf], name, (x1, x2))
     x1, x2 = [array_like(name, x) if isinstance(x, (list, tuple)) else x for x in operands]
     if x2.__class__ is int and -LARGEST_LITERAL <= x2 <= LARGEST_LITERAL:
         return eager.run(partial(_literal_power, y=x2), _literals, name, (x1,), (x2,))
