@@ -99,8 +99,10 @@ def tile(A: Any, reps: Any) -> Array:
 
 
 @eager.planned
-def _repeat(x: Any, plan: tuple[int, int]) -> Any:
+def _repeat(x: Any, plan: tuple[int, int | None]) -> Any:
     count, axis = plan
+    if axis is None:
+        x, axis = reshape(x, (x.aval.size,)), 0
     shape = x.aval.shape
     longer = (*shape[: axis + 1], count, *shape[axis + 1 :])
     kept = [i for i in range(len(longer)) if i != axis + 1]
@@ -124,6 +126,10 @@ def repeat(
     >>> jnp.repeat(jnp.array([1, 2]), jnp.array([0, 3]))
     Array([2, 2, 2], dtype=int32)
     """
+    if repeats.__class__ is int and total_repeat_length is None and repeats >= 0:
+        x = array_like("repeat", a)
+        place = None if axis is None else axis_argument("repeat", axis, x.aval)
+        return _repeat(x, (repeats, place))
     x, place = _flattened("repeat", a, axis)
     if not x.aval.ndim:
         x = ravel(x)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.core.array import Array
+from hloom.core.trace import Tracer
 from hloom.numpy import eager, products
 from hloom.numpy.axes import axes_argument, axis_argument
 from hloom.numpy.positions import diagonal as plain_diagonal
@@ -100,8 +101,7 @@ def _kept(found: Any, shape: Axes, axes: Axes, keepdims: bool) -> Any:
     )
 
 
-@eager.function(static=("ord", "axis", "keepdims"))
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     """The norm of a vector or matrix, or of those along one or two axes.
 
     Without `ord` it is the square root of the sum of squares, over all axes unless `axis` is
@@ -115,14 +115,35 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
     Array(5., dtype=float32)
     """
+    x = array_like("norm", x)
+    axes = None if axis is None else _norm_axes(axis, x.aval)
+    if ord.__class__ not in (int, float, str):
+        ord = _order(ord)
+    return _norm(x, (ord, axes, bool(keepdims)))
+
+
+def _order(order: Any) -> Any:
+    """An order that is no Python number: NumPy's, or an array's."""
+    if order is None or isinstance(order, str):
+        return order
+    if isinstance(order, Tracer) and order.concrete() is None:
+        raise errors.ConcretizationTypeError.parameter("norm", "ord", order.traced())
+    try:
+        return float(order)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"norm: Invalid norm order {order!r:.60}; it is a number or a name"
+        ) from None
+
+
+@eager.planned
+def _norm(x: Any, plan: tuple[Any, Axes | None, bool]) -> Any:
+    ord, axes, keepdims = plan
     (x,) = promote_inexact("norm", x)
     shape, ndim = x.aval.shape, x.aval.ndim
-    if axis is None and (
-        ord is None or (ord in ("fro", "f") and ndim == 2) or (ord == 2 and ndim == 1)
-    ):
-        return _kept(_vector_norm(x, None, tuple(range(ndim))), shape, tuple(range(ndim)), keepdims)
-    axes = tuple(range(ndim)) if axis is None else _norm_axes(axis, x.aval)
-    if len(axes) == 1:
+    whole = axes is None and ord is None
+    axes = tuple(range(ndim)) if axes is None else axes
+    if len(axes) == 1 or whole:
         found = _vector_norm(x, ord, axes)
     elif len(axes) == 2:
         found = _matrix_norm(x, ord, axes)

@@ -84,7 +84,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
                     f"pad: can't extend empty axis {axis} of {x.aval} using modes other than "
                     "'constant' or 'empty'"
                 )
-    value = kwargs.get(OPTIONS[mode], 0) if mode in ("constant", "linear_ramp") else 0
+    given = [x]
+    if kwargs and mode in ("constant", "linear_ramp"):
+        given.append(array_like("pad", kwargs[OPTIONS[mode]], 1))
     lengths = kwargs.get("stat_length")
     plan = Plan(
         mode,
@@ -92,7 +94,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         None if lengths is None else _pairs("stat_length", lengths, x.aval.ndim),
         kwargs.get("reflect_type", "even") == "odd",
     )
-    return _pad([x, array_like("pad", value, 1)], plan)
+    return _pad(given, plan)
 
 
 def _widths(pad_width: Any, x: ShapedArray) -> tuple[Pair, ...]:
@@ -109,6 +111,8 @@ def _widths(pad_width: Any, x: ShapedArray) -> tuple[Pair, ...]:
 
 def _pairs(name: str, given: Any, ndim: int) -> tuple[Pair, ...]:
     """A pair of counts for each axis; raises what NumPy raises."""
+    if given.__class__ is int and given >= 0:
+        return ((given, given),) * ndim
     value = np.asarray(given)
     if value.dtype.kind not in "iu":
         if name == "pad_width" or value.dtype.kind not in "f":
@@ -128,7 +132,7 @@ def _pairs(name: str, given: Any, ndim: int) -> tuple[Pair, ...]:
 
 def _pad_by(x: Array, widths: tuple[Pair, ...], function: Any, kwargs: Any) -> Array:
     """Padding by the user's function of vectors."""
-    x = _pad([x, array_like("pad", 0)], Plan("constant", widths))
+    x = _pad([x], Plan("constant", widths))
     for axis, pair in enumerate(widths):
         made = apply_along_axis(function, axis, x, pair, axis, kwargs)
         if made.aval.shape != x.aval.shape:
@@ -142,8 +146,9 @@ def _pad_by(x: Array, widths: tuple[Pair, ...], function: Any, kwargs: Any) -> A
 
 @eager.planned_sequence
 def _pad(xs: Sequence[Any], plan: Plan) -> Any:
-    x, value = xs
+    x = xs[0]
     ndim = x.aval.ndim
+    value = xs[1] if len(xs) > 1 else constant(0, np.dtype("int32"))
     if plan.mode in ("constant", "empty"):
         value = convert_element_type(value, x.aval.dtype)
         if not value.aval.ndim:

@@ -1,9 +1,8 @@
 """convolve and correlate.
 
-A short kernel is a sum of shifted copies of the signal; padding is added after the product, so
-that no infinity in the kernel meets a zero that NumPy does not have.  A long kernel is XLA's
-convolution over the part where it lies wholly within the signal, and at both ends a sum of
-products over the elements that are there.
+Both are XLA's convolution of a signal with zeros around it.  NumPy has no such zeros: an infinity
+or NaN in the kernel that met one would make a result NaN where NumPy has a number.  So the ends are
+made again in that case, and only then, of the products of elements that are there.
 """
 
 from __future__ import annotations
@@ -13,21 +12,22 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
+from hloom.control.branches import cond
 from hloom.numpy import eager
 from hloom.numpy.contraction import is_bool, operands_of, product, total
-from hloom.ops.arithmetic import add
 from hloom.ops.binary import bitwise_or
 from hloom.ops.compare import ge, select
-from hloom.ops.complex import conj
+from hloom.ops.complex import conj, imag, real
 from hloom.ops.convert import convert_element_type
 from hloom.ops.convolution import conv_general_dilated
 from hloom.ops.linear import broadcast_in_dim, constant, spread_scalar
+from hloom.ops.reduce import reduce_or
 from hloom.ops.shape import broadcasted_iota, reshape, rev
 from hloom.ops.slicing import concatenate, pad, slice_in_dim
+from hloom.ops.unary import bitwise_not, is_finite
 
 F32 = np.dtype("float32")
-SHORT = 16  # elements of a kernel: more compile slowly as a sum
-LONGEST = 2048  # beyond, the ends would cost more than they are worth
+LONGEST = 2048  # elements of a kernel; beyond, making the ends again would take too much memory
 MODES = {"valid": "valid", "same": "same", "full": "full", 0: "valid", 1: "same", 2: "full"}
 
 
@@ -106,60 +106,16 @@ def correlate(
 def _placed(x: Any, y: Any, mode: str, later: bool, precision: Any, preferred: Any) -> Any:
     """The part of the convolution that a mode gives; `later`: the middle is rounded up."""
     n, k = x.aval.size, y.aval.size
-    if k > SHORT and mode == "valid":
+    if mode == "valid":
         return _convolution(x, y, 0, precision, preferred)
-    full = _shifted(x, y, preferred) if k <= SHORT else _long(x, y, precision, preferred)
+    full = _convolution(x, y, k - 1, precision, preferred)
+    if 1 < k <= LONGEST and dtypes.in_domain(x.aval.dtype, "inexact"):
+        doubtful = reduce_or(is_not_finite(y), (0,))
+        full = cond(doubtful, _with_exact_ends, lambda full, x, y: full, full, x, y)
     if mode == "full":
         return full
-    start = k - 1 if mode == "valid" else k // 2 if later else (k - 1) // 2
-    return slice_in_dim(full, start, start + (n - k + 1 if mode == "valid" else n))
-
-
-def _shifted(x: Any, y: Any, preferred: Any) -> Any:
-    """f32[n], f32[k] --> f32[n+k-1], with padding after the product."""
-    k, out = y.aval.size, x.aval.dtype if preferred is None else np.dtype(preferred)
-    narrow = dtypes.kind(out) == "float" and dtypes.bits(out) < 32
-    wide = F32 if narrow else out
-    x, y = (convert_element_type(z, wide) for z in (x, y))
-    zero = constant(False if is_bool(x) else 0, wide)
-    found = None
-    for i in range(k):
-        factor = broadcast_in_dim(slice_in_dim(y, i, i + 1), x.aval.shape, (0,))
-        part = pad(product(x, factor), zero, [(i, k - 1 - i, 0)])
-        plus = bitwise_or if is_bool(x) else add
-        found = part if found is None else plus(found, part)
-    return convert_element_type(found, out)
-
-
-def _long(x: Any, y: Any, precision: Any, preferred: Any) -> Any:
-    """f32[n], f32[k] --> f32[n+k-1], with k <= n"""
-    k = y.aval.size
-    if k > LONGEST:
-        return _convolution(x, y, k - 1, precision, preferred)
-    inner = _convolution(x, y, 0, precision, preferred)
-    left = _beginning(x, y, inner.aval.dtype)
-    right = rev(_beginning(rev(x, (0,)), rev(y, (0,)), inner.aval.dtype), (0,))
-    return concatenate([left, inner, right], 0)
-
-
-def _beginning(x: Any, y: Any, dtype: Any) -> Any:
-    """The first k - 1 results, of the elements that are there: f32[n], f32[k] --> f32[k-1]
-
-    Row o of a matrix is x[o], x[o - 1], ..: the same numbers, moved by one from row to row, which a
-    vector repeated and cut into rows one shorter gives.
-    """
-    m = y.aval.size - 1
-    wide = F32 if dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 32 else dtype
-    x, y = (convert_element_type(slice_in_dim(z, 0, m), wide) for z in (x, y))
-    zero = constant(False if is_bool(x) else 0, wide)
-    backwards = rev(pad(x, zero, [(m - 1, 0, 0)]), (0,))
-    flat = reshape(broadcast_in_dim(backwards, (m, 2 * m - 1), (1,)), (m * (2 * m - 1),))
-    width = 2 * m - 2
-    rows = reshape(slice_in_dim(flat, m - 1, m - 1 + m * width), (m, width))
-    products = product(slice_in_dim(rows, 0, m, 1, 1), broadcast_in_dim(y, (m, m), (1,)))
-    there = ge(*[broadcasted_iota(np.int32, (m, m), axis) for axis in (0, 1)])
-    chosen = select(there, products, spread_scalar(zero, (m, m)))
-    return convert_element_type(total(chosen, (1,)), dtype)
+    start = k // 2 if later else (k - 1) // 2
+    return slice_in_dim(full, start, start + n)
 
 
 def _convolution(x: Any, y: Any, padding: int, precision: Any, preferred: Any) -> Any:
@@ -173,3 +129,39 @@ def _convolution(x: Any, y: Any, padding: int, precision: Any, preferred: Any) -
         precision=precision, preferred_element_type=preferred,
     )  # fmt: skip
     return reshape(found, (found.aval.size,))
+
+
+def is_not_finite(x: Any) -> Any:
+    """Where elements are NaN or infinite."""
+    if dtypes.kind(x.aval.dtype) == "complex":
+        return bitwise_or(is_not_finite(real(x)), is_not_finite(imag(x)))
+    return bitwise_not(is_finite(x))
+
+
+def _with_exact_ends(full: Any, x: Any, y: Any) -> Any:
+    """The convolution with its first and last k - 1 results made without padding."""
+    m, size = y.aval.size - 1, full.aval.size
+    inner = slice_in_dim(full, m, size - m)
+    left = _beginning(x, y, full.aval.dtype)
+    right = rev(_beginning(rev(x, (0,)), rev(y, (0,)), full.aval.dtype), (0,))
+    return concatenate([left, inner, right], 0)
+
+
+def _beginning(x: Any, y: Any, dtype: Any) -> Any:
+    """The first k - 1 results, of the elements that are there: f32[n], f32[k] --> f32[k-1]
+
+    Row o of a matrix is x[o], x[o - 1], ..: the same numbers, moved by one from row to row, which a
+    vector repeated and cut into rows one shorter gives.
+    """
+    m = y.aval.size - 1
+    wide = F32 if dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 32 else dtype
+    x, y = (convert_element_type(slice_in_dim(z, 0, m), wide) for z in (x, y))
+    zero = constant(False if is_bool(x) else 0, wide)
+    backwards = rev(pad(x, zero, [(m, 0, 0)]), (0,))
+    flat = reshape(broadcast_in_dim(backwards, (m, 2 * m), (1,)), (m * 2 * m,))
+    width = 2 * m - 1
+    rows = reshape(slice_in_dim(flat, m - 1, m - 1 + m * width), (m, width))
+    products = product(slice_in_dim(rows, 0, m, 1, 1), broadcast_in_dim(y, (m, m), (1,)))
+    there = ge(*[broadcasted_iota(np.int32, (m, m), axis) for axis in (0, 1)])
+    chosen = select(there, products, spread_scalar(zero, (m, m)))
+    return convert_element_type(total(chosen, (1,)), dtype)
