@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,13 @@ class Equation:
         self.outputs = outputs
         self.params = params
         self.source = source
+
+    def inner_jaxprs(self) -> Iterator[Jaxpr]:
+        """The Jaxprs among the parameters, those in tuples too."""
+        for param in self.params.values():
+            for value in param if param.__class__ is tuple else (param,):
+                if value.__class__ is Jaxpr:
+                    yield value
 
 
 class Jaxpr:
@@ -182,9 +189,8 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
                 f"{where} infers {', '.join(map(str, inferred))}, but its outputs are "
                 f"{', '.join(str(v.aval) for v in equation.outputs)}"
             )
-        for param in equation.params.values():
-            if isinstance(param, Jaxpr):
-                check_jaxpr(param)
+        for inner in equation.inner_jaxprs():
+            check_jaxpr(inner)
         for var in equation.outputs:
             bind(var, where)
     for atom in jaxpr.outputs:

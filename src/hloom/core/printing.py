@@ -61,6 +61,9 @@ def param(value: Any, indent: str = "") -> str:
         return value.name
     if isinstance(value, Jaxpr):
         return text(value, indent)
+    if isinstance(value, tuple) and value and all(isinstance(v, Jaxpr) for v in value):
+        inner = "".join(f"\n{indent}  {text(v, indent + '  ')}" for v in value)
+        return f"({inner}\n{indent})"
     if isinstance(value, tuple) and value and all(isinstance(v, tuple) for v in value):
         return "(" + ", ".join(map(_nested, value)) + ("," if len(value) == 1 else "") + ")"
     return str(value)

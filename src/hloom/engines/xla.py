@@ -14,7 +14,7 @@ from hloom.config import current
 from hloom.core.aval import ShapedArray
 from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr
-from hloom.engines import disk_cache, faults, jaxlib_compat, memory
+from hloom.engines import disk_cache, faults, jaxlib_compat, lapack, memory
 from hloom.engines.background import Worker
 from hloom.engines.base import TIERS, OnUpgrade
 from hloom.engines.buffers import BufferEngine
@@ -115,6 +115,7 @@ class XlaEngine(BufferEngine):
         if tier not in TIERS:
             raise ValueError(f"tier is one of {', '.join(TIERS)}; got {tier!r}")
         jaxlib_compat.configure_tracebacks(current.get().config.tracebacks)
+        lapack.require(text)
         outs = list(out_avals)
         if tier != "fast":
             return _executable(self.load(text, tier, name), outs, name)
@@ -265,6 +266,5 @@ def _avals(jaxpr: Jaxpr) -> Iterator[ShapedArray]:
     for equation in jaxpr.equations:
         for var in equation.outputs:
             yield var.aval
-        for param in equation.params.values():
-            if isinstance(param, Jaxpr):
-                yield from _avals(param)
+        for inner in equation.inner_jaxprs():
+            yield from _avals(inner)
