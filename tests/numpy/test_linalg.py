@@ -82,9 +82,6 @@ xp.cross(A[:, :3], A[:, 1:])
 xp.cross(A, A[::-1], axis=0)
 xp.cross(A, A[:, :3], axisa=0, axisb=1)
 xp.cross(A, A[:, :3], axisa=0, axisb=1, axisc=0)
-xp.cross([1, 2], [3, 4])
-xp.cross([1, 2], [3, 4, 5])
-xp.cross([3, 4, 5], [1, 2])
 xp.cross(V, V)
 xp.cross(xp.ones((2, 3)), xp.ones((4, 3)))
 xp.cross(1, [1, 2, 3])
@@ -353,6 +350,13 @@ def test_norms_that_need_a_decomposition_say_so():
             jnp.linalg.norm(jnp.ones((2, 2)), order)
     with pytest.raises(NotImplementedError, match="inverse"):
         jnp.linalg.matrix_power(jnp.eye(2), -1)
+
+
+def test_cross_products_in_the_plane():
+    # NumPy 2.5 has given them up.
+    assert jnp.cross([1, 2], [3, 4]).tolist() == -2
+    assert jnp.cross([1, 2], [3, 4, 5]).tolist() == [10, -5, -2]
+    assert jnp.cross([3, 4, 5], [1, 2]).tolist() == [-10, 5, 2]
 
 
 def test_products_under_grad_and_vmap():
