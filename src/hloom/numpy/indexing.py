@@ -25,11 +25,12 @@ from hloom.core.operands import from_numpy
 from hloom.core.tables import Tables
 from hloom.core.trace import Tracer
 from hloom.numpy import eager, promotion
+from hloom.numpy.fitting import fit
 from hloom.ops.arithmetic import add
 from hloom.ops.compare import lt, select_n
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dynamic_slicing import dynamic_slice
-from hloom.ops.gather import GatherDimensionNumbers, gather
+from hloom.ops.gather import GatherDimensionNumbers, default_fill, gather
 from hloom.ops.linear import constant, transpose
 from hloom.ops.shape import reshape, rev
 from hloom.ops.slicing import concatenate
@@ -55,7 +56,7 @@ class Layout(NamedTuple):
     - `("span", start, size, step)`: a slice; start None: the next operand (step is then 1);
     - `("array",)`: the next operand, an integer array.
 
-    `mode` is what happens to traced positions out of bounds; `checked`: there are none.
+    `mode` is what happens to positions out of bounds; `checked`: there are none.
     """
 
     entries: tuple[tuple[Any, ...], ...]
@@ -63,15 +64,32 @@ class Layout(NamedTuple):
     checked: bool
 
 
+class Outside(NamedTuple):
+    """What is done about positions out of bounds.
+
+    `mode` is for traced ones; known ones raise IndexError, unless the user `named` the mode.
+    Negative positions count from the end, unless `wrap` is False: then they are out of bounds.
+    """
+
+    mode: str = "clip"
+    named: bool = False
+    wrap: bool = True
+
+
 # ---- parsing ------------------------------------------------------------------------------------
 def parse(
-    shape: tuple[int, ...], index: Any, *, positions_are_operands: bool, mode: str = "clip"
+    shape: tuple[int, ...],
+    index: Any,
+    *,
+    positions_are_operands: bool,
+    outside: Outside = Outside(),
 ) -> tuple[Layout, list[Any]]:
     """The layout of an index into an array of this shape, and its operands, in order.
 
     Raises IndexError with NumPy's words for what is out of range, TypeError or IndexError for what is
     not an index.
     """
+    mode = outside.mode
     items = _expand(shape, index if isinstance(index, tuple) else (index,))
     entries: list[tuple[Any, ...]] = []
     operands: list[Any] = []
@@ -81,6 +99,8 @@ def parse(
             entries.append(("new",))
             continue
         size = shape[axis]
+        if outside.named or not outside.wrap:
+            item = _allowed(item, size, outside)
         if isinstance(item, slice):
             start, count, step = _span(item, size)
             if positions_are_operands and step == 1 and count != size:
@@ -96,7 +116,7 @@ def parse(
             else:
                 entries.append(("int", where))
         else:
-            checked = _check_bounds(item, axis, size) and checked
+            checked = _check_bounds(item, axis, size, outside.named) and checked
             scalar = not item.aval.shape and mode == "clip"
             entries.append(("int", None) if scalar else ("array",))
             operands.append(item)
@@ -249,8 +269,29 @@ def _wrapped(i: int, axis: int, size: int) -> int:
     return i % size
 
 
-def _check_bounds(index: Array, axis: int, size: int) -> bool:
-    """Raise IndexError for known positions out of bounds; whether they are known."""
+def _allowed(item: Any, size: int, outside: Outside) -> Any:
+    """An item where positions out of bounds may be asked for: integers out of bounds as arrays."""
+    if isinstance(item, int):
+        low = -size if outside.wrap else 0
+        if low <= item < size or not outside.named:
+            return item
+        if -(2**31) <= item < 2**31:
+            item = from_numpy(np.asarray(item, np.int32), True)
+        else:
+            item = from_numpy(np.asarray(max(min(item, 2**63 - 1), -(2**63)), np.int64), True)
+    if outside.wrap or not isinstance(item, Array) or dtypes.kind(item.aval.dtype) == "unsigned":
+        return item
+    wide = _converted(item, INT64 if size >= 2**31 or item.aval.dtype.itemsize == 8 else INT32)
+    beyond = 0 if outside.mode == "clip" else size
+    here = constant(beyond, wide.aval.dtype)
+    return select_n(lt(wide, constant(0, wide.aval.dtype)), wide, here)
+
+
+def _check_bounds(index: Array, axis: int, size: int, allowed: bool) -> bool:
+    """Whether all positions are known to be within bounds.
+
+    Raises IndexError for known ones that are not, unless that is allowed.
+    """
     concrete = index.concrete()
     if concrete is None:
         return False
@@ -258,6 +299,8 @@ def _check_bounds(index: Array, axis: int, size: int) -> bool:
     if value.size:
         low, high = int(value.min()), int(value.max())
         if low < -size or high >= size:
+            if allowed:
+                return False
             raise IndexError(
                 f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}"
             )
@@ -426,17 +469,19 @@ def gather_arrays(
     sizes = [1 if a in axes else n for a, n in enumerate(x.aval.shape)]
     mode = "promise_in_bounds" if layout.checked else layout.mode
     if any(x.aval.shape[a] == 0 for a in axes):
-        if indices[0].aval.size:
+        if indices[0].aval.size and mode != "fill":
             raise IndexError(f"index is out of bounds for axis {axes[0]} with size 0")
-        return _empty(x, indices[0].aval.shape, rest)
+        return _empty(x, indices[0].aval.shape, rest, fill_value)
     vectors = index_vectors(x, axes, indices, layout.checked)
     return gather(x, vectors, numbers, sizes, mode=mode, fill_value=fill_value)
 
 
-def _empty(x: Any, batch: tuple[int, ...], rest: Sequence[int]) -> Any:
-    """Nothing read from an axis of size 0."""
+def _empty(x: Any, batch: tuple[int, ...], rest: Sequence[int], fill_value: Any) -> Any:
+    """What is read from an axis of size 0: the fill value, if anything."""
     shape = (*batch, *[x.aval.shape[a] for a in rest])
-    return promotion.broadcast_to(constant(0, x.aval.dtype), shape)
+    if fill_value is None:
+        fill_value = constant(default_fill(x.aval.dtype), x.aval.dtype)
+    return promotion.broadcast_to(fill_value, shape)
 
 
 def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]) -> Any:
@@ -511,7 +556,7 @@ def getitem(x: Any, index: Any) -> Any:
                 return _rows(x, index, key)
             if _is_plain_mask(x, index):
                 return _masked(x, index)
-    return getitem_mode(x, index, "clip", None)
+    return getitem_mode(x, index, Outside(), None)
 
 
 def _row(x: Array, index: int, key: Any) -> Array:
@@ -550,22 +595,25 @@ def _build_rows(table: Any, key: Any, aval: ShapedArray, count: int, keep: bool)
     return eager.build(rows, types, "getitem", lambda program: table.store(key, program))
 
 
-def getitem_mode(x: Any, index: Any, mode: str, fill_value: Any) -> Any:
-    """`x[index]`, with a mode for traced positions out of bounds."""
+def getitem_mode(x: Any, index: Any, outside: Outside, fill_value: Any) -> Any:
+    """`x[index]`, with a mode for positions out of bounds."""
     eagerly = get().key is not None
     shape, index = scalar_masks(x.aval.shape, index)
     if shape != x.aval.shape:
         x = reshape(x, shape)
-    layout, operands = parse(x.aval.shape, index, positions_are_operands=eagerly, mode=mode)
+    layout, operands = parse(
+        x.aval.shape, index, positions_are_operands=eagerly, outside=outside
+    )
     if layout.entries == tuple([("span", 0, n, 1) for n in x.aval.shape]):
         return x
     if fill_value is not None:
-        operands = [*operands, fill_value]
+        operands = [*operands, fit("getitem", (x, fill_value))[1]]
 
     def getitem(x: Any, *operands: Any) -> Any:
         if fill_value is None:
             return read(x, layout, operands)
-        return read(x, layout, operands[:-1], operands[-1])
+        filling = convert_element_type(operands[-1], x.aval.dtype)
+        return read(x, layout, operands[:-1], filling)
 
     return eager.run(getitem, _tables, "getitem", (x, *operands), (layout, fill_value is None))
 

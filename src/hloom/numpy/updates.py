@@ -15,13 +15,14 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.core.operands import as_array
+from hloom.core.operands import as_array, weak_aval
 from hloom.core.tables import Tables
 from hloom.numpy import eager, promotion
 from hloom.numpy.fitting import fit
 from hloom.numpy.indexing import (
     Basic,
     Layout,
+    Outside,
     bounds_of,
     broadcast_indices,
     check_mask,
@@ -88,6 +89,7 @@ class How(NamedTuple):
     function: Callable[[Any], Any] | None = None  # of `apply`
     indices_are_sorted: bool = False
     unique_indices: bool = False
+    wrap_negative_indices: bool = True
 
 
 class At:
@@ -112,9 +114,10 @@ class At:
 class AtIndex:
     """`x.at[index]`: the methods return `x` with the elements at `index` changed.
 
-    Every method takes `mode`, which decides about *traced* positions out of bounds (known ones raise
-    IndexError): "drop" (the default: left out), "clip" (moved inside), "promise_in_bounds" (there are
-    none).  An element that is named twice is updated twice, unlike in NumPy's `x[i] += y`; of two
+    Every method takes `mode`, which decides about positions out of bounds: "drop" (left out), "clip"
+    (moved inside), "promise_in_bounds" (there are none).  Without a mode traced ones are dropped, and
+    known ones raise IndexError.  With `wrap_negative_indices=False` negative positions are out of
+    bounds too.  An element that is named twice is updated twice, unlike in NumPy's `x[i] += y`; of two
     `set`s the last stands.
     """
 
@@ -131,12 +134,17 @@ class AtIndex:
         self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: str | None = None,
         fill_value: Any = None, wrap_negative_indices: bool = True,
     ) -> Any:  # fmt: skip
-        """The elements: `x[index]`, with a mode "clip" (the default), "fill" or "promise_in_bounds".
+        """The elements: `x[index]`, with a mode "clip", "fill" or "promise_in_bounds".
+
+        Without a mode traced positions out of bounds are clipped, and known ones raise IndexError.
 
         >>> jnp.arange(3).at[2].get()
         Array(2, dtype=int32)
+        >>> jnp.arange(3).at[5].get(mode="fill", fill_value=-1)
+        Array(-1, dtype=int32)
         """
-        return getitem_mode(self.array, self.index, _mode(_READ_MODES, mode), fill_value)
+        outside = _outside(_READ_MODES, mode, wrap_negative_indices)
+        return getitem_mode(self.array, self.index, outside, fill_value)
 
     def set(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] = values`.
@@ -215,10 +223,10 @@ class AtIndex:
         return update(self.array, self.index, 0, mode, How("apply", func, **promises))
 
 
-def _mode(modes: dict[str | None, str], mode: str | None) -> str:
+def _outside(modes: dict[str | None, str], mode: str | None, wrap: bool) -> Outside:
     if mode not in modes:
         raise ValueError(f".at[] takes mode {', '.join(repr(m) for m in modes if m)}; got {mode!r}")
-    return modes[mode]
+    return Outside(modes[mode], mode not in (None, "promise_in_bounds"), wrap)
 
 
 _tables = Tables()
@@ -226,8 +234,8 @@ _tables = Tables()
 
 def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     """A copy of `x` with the elements at `index` updated."""
-    mode = _mode(_WRITE_MODES, mode)
-    if not isinstance(values, (Array, bool, int, float, complex)):
+    outside = _outside(_WRITE_MODES, mode, how.wrap_negative_indices)
+    if not isinstance(values, Array) and values.__class__ not in (bool, int, float, complex):
         values = promotion.array_like(f".at[].{how.name}", values)
     _check_cast(x, values, how.name)
     (_, values) = fit(f".at[].{how.name}", (x, values))
@@ -238,11 +246,11 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     mask = _selecting_mask(x, index, values)
     if mask is not None:
         position, mask, index = mask
-        layout, operands = parse(x.aval.shape, index, positions_are_operands=eagerly, mode=mode)
-        operands = [mask, *operands]
     else:
         position = None
-        layout, operands = parse(x.aval.shape, index, positions_are_operands=eagerly, mode=mode)
+    layout, operands = parse(x.aval.shape, index, positions_are_operands=eagerly, outside=outside)
+    if position is not None:
+        operands = [mask, *operands]
 
     def body(x: Any, values: Any, *operands: Any) -> Any:
         y = _cast(values, x.aval.dtype)
@@ -259,7 +267,8 @@ def _check_cast(x: Any, values: Any, name: str) -> None:
     """Raise TypeError where NumPy does: complex into real, float arithmetic on integers."""
     rank = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
     ours = rank[dtypes.kind(x.aval.dtype)]
-    given = as_array(values).aval if not isinstance(values, Array) else values.aval
+    x64 = current.get().config.enable_x64
+    given = values.aval if isinstance(values, Array) else weak_aval(values.__class__, x64)
     theirs = rank[dtypes.kind(given.dtype)]
     if theirs == 3 and ours < 3:
         raise TypeError(
