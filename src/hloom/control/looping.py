@@ -322,12 +322,7 @@ def _length(leaves: Sequence[Array], treedef: Any, length: Any) -> int:
             raise ValueError(explain(rule, ways=ways, at=source.here()))
         sizes[name] = x.aval.shape[0]
     if length is not None:
-        try:
-            sizes["length="] = operator.index(length)
-        except TypeError:
-            raise TypeError(f"scan takes length as an int; got {length!r:.80}") from None
-        if sizes["length="] < 0:
-            raise ValueError(f"scan takes a length that is not negative; got {length}")
+        sizes["length="] = _steps("scan", "length", length)
     if not sizes:
         rule = "scan has nothing to scan over: xs has no arrays, and length is not given"
         ways = [("lax.scan(f, init, None, length=10)", "")]
@@ -343,13 +338,18 @@ def _length(leaves: Sequence[Array], treedef: Any, length: Any) -> int:
 def _unroll(who: str, unroll: Any, length: int) -> int:
     if isinstance(unroll, (bool, np.bool_)):
         return max(length, 1) if unroll else 1
+    return max(_steps(who, "unroll", unroll), 1)
+
+
+def _steps(who: str, name: str, given: Any) -> int:
+    """A number of steps: an int that is not negative."""
     try:
-        steps = operator.index(unroll)
+        steps = operator.index(given)
     except TypeError:
-        raise TypeError(f"{who} takes unroll as an int or a bool; got {unroll!r:.80}") from None
+        raise TypeError(f"{who} takes {name} as an int; got {given!r:.80}") from None
     if steps < 0:
-        raise ValueError(f"{who} takes an unroll that is not negative; got {unroll}")
-    return max(steps, 1)
+        raise ValueError(f"{who} takes a {name} that is not negative; got {given}")
+    return steps
 
 
 def _python_scan(
@@ -386,7 +386,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     leaves, treedef = arrays_of("map", "xs", xs)
     count = _length(leaves, treedef, None)
-    batch_size = min(operator.index(batch_size), max(count, 1))
+    batch_size = min(_steps("map", "batch_size", batch_size), max(count, 1))
     rounds = count // batch_size
     whole = rounds * batch_size
     many = vmap(f)
