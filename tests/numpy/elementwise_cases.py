@@ -91,10 +91,10 @@ RESULTS: dict[str, Callable[[np.dtype[Any]], np.dtype[Any]]] = {
 
 
 def _reciprocal(x: NDArray) -> NDArray:
-    """NumPy's of the integer 0 is what the processor leaves, that of 0j not that of division."""
+    """NumPy's of the integer 0 is what the processor leaves."""
     if x.dtype.kind in "iub":
         return np.where(x == 0, 0, np.reciprocal(np.where(x == 0, 1, x)))
-    return 1 / x if x.dtype.kind == "c" else np.reciprocal(x)
+    return np.reciprocal(x)
 
 
 def _power(x: NDArray, y: NDArray) -> NDArray:

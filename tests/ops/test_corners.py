@@ -160,6 +160,20 @@ ROWS: dict[str, tuple[Any, list[Any], Any]] = {
         arithmetic.div, [array([1 + 1j, 0], np.complex64), array([0, 0], np.complex64)],
         array([complex(INF, INF), complex(NAN, NAN)], np.complex64),
     ),
+    "complex reciprocals keep the signs of zero": (
+        unary.reciprocal,
+        [array([0, complex(0, -1), complex(-0.0, 2), 4, complex(-4, -0.0)], np.complex64)],
+        array([complex(NAN, NAN), 1j, complex(-0.0, -0.5), complex(0.25, -0.0), complex(-0.25, 0.0)],
+              np.complex64),
+    ),
+    "of NaN beside a large part no arcsine is known": (
+        trigonometric.asin, [array([complex(1e30, NAN), complex(NAN, -1e30)], np.complex64)],
+        array([complex(NAN, NAN), complex(NAN, NAN)], np.complex64),
+    ),
+    "nor an inverse hyperbolic cosine": (
+        trigonometric.acosh, [array([complex(-1e30, NAN), complex(NAN, 1e30)], np.complex64)],
+        array([complex(NAN, NAN), complex(NAN, NAN)], np.complex64),
+    ),
     "the root's power is not the root": (
         binary.pow, [array([-0.0, -INF]), array([0.5, 0.5])], array([0.0, INF])
     ),

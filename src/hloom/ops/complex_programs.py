@@ -119,6 +119,17 @@ def sqrt(z: Term) -> Term:
     return complex_of(real, copysign(imag, y))
 
 
+def reciprocal(z: Term) -> Term:
+    """1 / z by Smith's algorithm, with the signs of zero that NumPy's has; of 0 all NaN."""
+    x, y = z.real, z.imag
+    real_wins = abs(x) >= abs(y)
+    large, small = where(real_wins, x, y), where(real_wins, y, x)
+    ratio = small / large
+    length = large + small * ratio
+    one, rest = x.full(1.0) / length, ratio / length
+    return complex_of(where(real_wins, one, rest), where(real_wins, -rest, -one))
+
+
 def rsqrt(z: Term) -> Term:
     """1 / sqrt(z); 0 where a part is infinite."""
     root = divide_complex(z.full(1.0), sqrt(z))
@@ -174,11 +185,17 @@ def _in_first_quadrant(name: str, z: Term) -> Term:
     return chlo(name, complex_of(abs(z.real), abs(z.imag)))
 
 
+def _unknown(z: Term, part: Term) -> Term:
+    """NaN beside a finite part leaves nothing to know of an inverse function's size."""
+    x, y = z.real, z.imag
+    return where((is_nan(x) & is_finite(y)) | (is_nan(y) & is_finite(x)), math.nan, part)
+
+
 def asin(z: Term) -> Term:
     x, y = z.real, z.imag
     w = _in_first_quadrant("asin", z)
     real = where(is_zero(x) & is_nan(y), x, copysign(w.real, x))
-    return complex_of(real, copysign(w.imag, y))
+    return complex_of(real, copysign(_unknown(z, w.imag), y))
 
 
 def asinh(z: Term) -> Term:
@@ -191,7 +208,7 @@ def acos(z: Term) -> Term:
     x, y = z.real, z.imag
     w = chlo("acos", complex_of(x, abs(y)))
     real = where(is_zero(x) & is_nan(y), math.pi / 2, w.real)
-    return complex_of(real, -copysign(w.imag, y))
+    return complex_of(real, -copysign(_unknown(z, w.imag), y))
 
 
 def acosh(z: Term) -> Term:
@@ -199,7 +216,7 @@ def acosh(z: Term) -> Term:
     x, y = z.real, z.imag
     w = chlo("acosh", complex_of(x, abs(y)))
     imag = where(is_zero(x) & is_nan(y), math.pi / 2, w.imag)
-    return complex_of(w.real, copysign(imag, y))
+    return complex_of(_unknown(z, w.real), copysign(imag, y))
 
 
 def atanh(z: Term) -> Term:

@@ -293,6 +293,8 @@ def _by_squares(x: Any, n: int) -> Any:
 
 def _write_integer_pow(x: Term, *, y: int) -> Term:
     kind = dtypes.kind(x.dtype)
+    if y == -1 and kind == "complex":
+        return complex_programs.reciprocal(x)
     if y < 0 and kind == "complex":
         return divide_complex(x.full(1.0), _by_squares(x, -y))
     if x.dtype == FLOAT32 and not -1 <= y <= 4:
@@ -303,6 +305,8 @@ def _write_integer_pow(x: Term, *, y: int) -> Term:
 def _numpy_integer_pow(x: Any, *, y: int) -> Any:
     if x.dtype.kind == "f":
         return np.power(x, y)
+    if y == -1:
+        return np.reciprocal(x)
     power = _by_squares(x, builtins.abs(y))
     return 1 / power if y < 0 else power
 
