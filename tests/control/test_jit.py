@@ -174,6 +174,20 @@ def test_a_donated_array_is_gone_and_says_so():
         repr(x)
 
 
+def test_a_donated_array_is_not_read_by_another_name():
+    x = jnp.zeros(10)
+    for f, names in [
+        (jit(lambda a, b: a + b, donate_argnums=0), "`a` and `b`"),
+        (jit(lambda a, b: a + b, donate_argnums=1), "`a` and `b`"),
+        (jit(lambda a, b: a + b, donate_argnums=1).lower(x, x).compile(), "`a` and `b`"),
+        (lambda a, b: jit(lambda d: d["p"] + d["q"], donate_argnums=0)({"p": a, "q": b}), "'p'"),
+        (lambda a, b: jit(lambda a: a + b, donate_argnums=0)(a), "`a` is an array that the funct"),
+    ]:
+        with pytest.raises(ValueError, match=rf"{names}.*donated.*jnp.copy"):
+            f(x, x)
+    np.testing.assert_array_equal(x, 0)  # it is still there
+
+
 def test_numbers_and_numpy_arrays_survive_donation():
     f = jit(lambda x, y: (x + 1, y * 2), donate_argnames=("x", "y"))
     source = np.ones(1000, np.float32)

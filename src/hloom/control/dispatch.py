@@ -65,6 +65,7 @@ class Entry(NamedTuple):
     handlers: list[Any]
     outs: Any  # one aval, or a list of them
     write: Callable[[list[Array]], Any] | None  # None: the only result is returned as it is
+    donated: tuple[int, ...] = ()  # leaves whose memory the program may take
 
 
 class DictReader(NamedTuple):
@@ -147,7 +148,8 @@ class Jitted:
                     signature, args, kwargs, leaves
                 )
         if self.donates:
-            leaves = self.donatable(leaves, dynamic, positions)
+            leaves = self.donatable(leaves, dynamic)
+            self.check_donated(entry, leaves, treedef, positions)
         return self.run(entry, leaves)
 
     def run(self, entry: Entry, leaves: Sequence[Array]) -> Any:
@@ -228,16 +230,15 @@ class Jitted:
         """Trace and compile for this signature, and remember it for both ways of calling."""
         call = self.trace(signature, args, kwargs)
         options: dict[str, Any] = {}
-        if self.donates:
-            options["donated"] = tuple(
-                len(call.captured) + i for i in self.donated_leaves(args, kwargs)
-            )
+        donated = tuple(self.donated_leaves(args, kwargs)) if self.donates else ()
+        if donated:
+            options["donated"] = tuple([len(call.captured) + i for i in donated])
         execute, handlers, outs = compiled(call.jaxpr, self.name, **options)
         captured = [x._buf for x in call.captured]
         single = call.out_tree == LEAF
         entry = Entry(
             execute, captured, handlers, outs[0] if single else outs,
-            None if single else partial(tree.unflatten, call.out_tree),
+            None if single else partial(tree.unflatten, call.out_tree), donated,
         )  # fmt: skip
         key = current.get().key
         self.entries[key].store(signature, entry)
@@ -322,10 +323,31 @@ class Jitted:
                 flags += [name in self.donate_argnames] * len(tree.leaves(kwargs[name]))
         return [i for i, flag in enumerate(flags) if flag]
 
-    def donatable(self, leaves: list[Array], dynamic: Any, positions: Any) -> list[Array]:
+    def donatable(self, leaves: list[Array], dynamic: Any) -> list[Array]:
         """Copies of what hloom made of Python scalars: their buffers are shared and must survive."""
         given = tree.leaves(dynamic)
         return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
+
+    def check_donated(
+        self, entry: Entry, leaves: Sequence[Array], treedef: Any, positions: Any
+    ) -> None:
+        """Raise ValueError for a donated array that the call also reads by another name."""
+        names = LeafNames(self.fun, treedef, positions)
+        captured = set(map(id, entry.captured))
+        places: dict[int, int] = {}
+        for i, x in enumerate(leaves):
+            first = places.setdefault(id(x._buf), i)
+            if id(x._buf) in captured and i in entry.donated:
+                same = f"argument `{names[i]}` is an array that the function reads anyway"
+            elif first != i and not {first, i}.isdisjoint(entry.donated):
+                same = f"arguments `{names[first]}` and `{names[i]}` are the same array"
+            else:
+                continue
+            donated = names[i if i in entry.donated else first]
+            raise ValueError(
+                f"jit({self.name}): {same}, {x.aval}, and `{donated}` is donated: the result may be "
+                f"written over it. Pass a copy: jnp.copy({donated})."
+            )
 
 
 def _resolve(

@@ -110,9 +110,14 @@ class Compiled:
         execute, handlers, outs = self._executable
         captured = [x._buf for x in call.captured]
         write = None if call.out_tree == LEAF else lambda xs: tree.unflatten(call.out_tree, xs)
-        return state.run(
-            Entry(execute, captured, handlers, outs[0] if write is None else outs, write), arrays
+        donated = self._traced._donated
+        entry = Entry(
+            execute, captured, handlers, outs[0] if write is None else outs, write, donated
         )
+        if donated:
+            arrays = state.donatable(arrays, dynamic)
+            state.check_donated(entry, arrays, treedef, positions)
+        return state.run(entry, arrays)
 
     def _check(self, arrays: Sequence[Any]) -> None:
         for i, (x, aval) in enumerate(zip(arrays, self._traced.jaxpr.in_avals)):
