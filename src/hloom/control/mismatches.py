@@ -44,6 +44,8 @@ def not_callable(who: str, name: str, given: Any) -> TypeError:
 
 def structure_changed(who: str, fun: Any, taken: Any, given: Any) -> TypeError | None:
     """For a carry that comes back as another tree, or None if it does not."""
+    if taken == given:
+        return None
     names = ("the carry it takes", "the carry it gives")
     difference = tree.mismatch(f"{who}: the body {called(fun)}", taken, given, names, exact=True)
     if difference is None:
@@ -89,30 +91,37 @@ def branches_differ(
 ) -> None:
     """Raise TypeError unless all branches give the same tree of the same types."""
     first = bodies[0]
-    for name, fun, body in list(zip(names, funs, bodies))[1:]:
-        here = f"{names[0]} {called(funs[0])}", f"{name} {called(fun)}"
-        difference = tree.mismatch(who, first.out_tree, body.out_tree, here, exact=True)
-        if difference is not None:
-            rule = f"{difference}\nAll branches give the same tree of the same types."
-            raise TypeError(explain(rule, at=source.here()))
-        lines = [
-            f"  result{tree.keystr(path)}: {spelled(x)} from {names[0]}, {spelled(y)} from {name}"
-            f"{_made_at(body.jaxpr, i)}"
-            for i, (path, x, y) in enumerate(
-                zip(tree.paths(first.out_tree), first.out_avals, body.out_avals)
-            )
-            if (x.shape, x.dtype) != (y.shape, y.dtype)
-        ]
-        if lines:
-            rule = f"{who}: all branches give the same types, but {here[0]} and {here[1]} differ:"
-            text = "\n".join([rule, *lines])
-            raise TypeError(explain(text, ways=_branch_ways(first, body), at=source.here()))
+    for name, fun, body in zip(names, funs, bodies):
+        if body.out_tree != first.out_tree or _differing(first, body):
+            here = f"{names[0]} {called(funs[0])}", f"{name} {called(fun)}"
+            raise _branches_differ(who, (names[0], name), here, first, body)
 
 
-def _branch_ways(first: Body, body: Body) -> Ways:
-    pairs = zip(first.out_avals, body.out_avals)
-    x = next(x for x, y in pairs if (x.shape, x.dtype) != (y.shape, y.dtype))
-    return [(f"result.astype({x.dtype.name!r})", "in the branch that differs")] if x.dtype else []
+def _differing(first: Body, body: Body) -> list[int]:
+    """The results that are of another type."""
+    pairs = enumerate(zip(first.out_avals, body.out_avals))
+    return [i for i, (x, y) in pairs if x.shape != y.shape or x.dtype != y.dtype]
+
+
+def _branches_differ(
+    who: str, names: tuple[str, str], described: tuple[str, str], first: Body, body: Body
+) -> TypeError:
+    difference = tree.mismatch(who, first.out_tree, body.out_tree, described, exact=True)
+    if difference is not None:
+        rule = f"{difference}\nAll branches give the same tree of the same types."
+        return TypeError(explain(rule, at=source.here()))
+    paths, differing = tree.paths(first.out_tree), _differing(first, body)
+    lines = [
+        f"  result{tree.keystr(paths[i])}: {spelled(first.out_avals[i])} from {names[0]}, "
+        f"{spelled(body.out_avals[i])} from {names[1]}{_made_at(body.jaxpr, i)}"
+        for i in differing
+    ]
+    rule = f"{who}: all branches give the same types, but {' and '.join(described)} differ:"
+    wanted, given = (b.out_avals[differing[0]] for b in (first, body))
+    ways = []
+    if wanted.dtype != given.dtype:
+        ways = [(f"result.astype({wanted.dtype.name!r})", f"in {names[1]}")]
+    return TypeError(explain("\n".join([rule, *lines]), ways=ways, at=source.here()))
 
 
 def check_callable(who: str, **functions: Callable[..., Any]) -> None:
