@@ -386,10 +386,12 @@ def _spread_axes(origin: Origin, what: str, axes: Any, full: Any) -> list[int | 
     prefix, treedef = tree.flatten(axes, is_leaf=lambda x: x is None)
     try:
         subtrees = treedef.flatten_up_to(full)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError):
+        is_alone = what == "in_axes" and not isinstance(axes, tuple)
         raise ValueError(
             f"{origin}: {what}={axes!r} must be an int, None, or a tree that is a prefix of the "
-            f"{'arguments' if what == 'in_axes' else 'results'}: {error}"
+            f"{'arguments' if what == 'in_axes' else 'results'}, {tree.structure(full)}."
+            + (f" It has one entry for each argument: in_axes=({axes!r},)." if is_alone else "")
         ) from None
     return [axis for axis, sub in zip(prefix, subtrees) for _ in tree.leaves(sub)]
 
