@@ -41,7 +41,7 @@ def _entry_1(self: Jitted) -> Callable[..., Any]:
     def call(a: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
         if a.__class__ is Array and not rest and not kwargs:
             try:
-                execute, captured, handlers, out, write = fast[get().key][(a.aval,)]
+                execute, captured, handlers, out, write, _ = fast[get().key][(a.aval,)]
             except KeyError:
                 pass
             else:
@@ -72,7 +72,7 @@ def _entry_2(self: Jitted) -> Callable[..., Any]:
     def call(a: Any = _missing, b: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
         if a.__class__ is Array and b.__class__ is Array and not rest and not kwargs:
             try:
-                execute, captured, handlers, out, write = fast[get().key][a.aval, b.aval]
+                execute, captured, handlers, out, write, _ = fast[get().key][a.aval, b.aval]
             except KeyError:
                 pass
             else:
