@@ -112,6 +112,39 @@ def test_wrong_uses_say_what_to_write(use, error, words):
         use(jnp.zeros((4, 3)))
 
 
+@pytest.mark.parametrize(
+    ("use", "want"),
+    [
+        (lambda x: x.at[9].get(mode="fill"), np.nan),
+        (lambda x: x.at[9].get(mode="fill", fill_value=7), 7),
+        (lambda x: x.at[-9].get(mode="clip"), 0),
+        (lambda x: x.at[np.array([1, 9, -9])].get(mode="fill", fill_value=-1), [1, -1, -1]),
+        (lambda x: x.at[np.array([1, 9, -9])].get(mode="clip"), [1, 2, 0]),
+        (lambda x: x.at[-1].get(mode="clip", wrap_negative_indices=False), 0),
+        (lambda x: x.at[-1].get(mode="fill", wrap_negative_indices=False), np.nan),
+        (lambda x: x.at[np.int8(-1)].set(5, mode="drop", wrap_negative_indices=False), [0, 1, 2]),
+        (lambda x: x.at[9].set(5, mode="drop"), [0, 1, 2]),
+        (lambda x: x.at[9].set(5, mode="clip"), [0, 1, 5]),
+        (lambda x: x.at[np.array([0, 9])].add(5, mode="drop"), [5, 1, 2]),
+        (lambda x: x[:0].at[0].get(mode="fill", fill_value=3), 3),
+        (lambda x: x[:0].at[np.array([0, 1])].get(mode="fill"), [np.nan, np.nan]),
+    ],
+)
+def test_a_mode_that_was_asked_for_holds_for_known_positions_too(use, want):
+    x = jnp.arange(3.0)
+    np.testing.assert_array_equal(use(x), want)
+    np.testing.assert_array_equal(jit(use)(x), want)
+
+
+def test_numbers_that_fit_can_be_stored_whatever_their_size():
+    assert int(jnp.zeros(1, "uint32").at[0].set(2**32 - 1)[0]) == 2**32 - 1
+    with hloom.enable_x64():
+        assert int(jnp.zeros(1, "uint64").at[0].set(2**64 - 1)[0]) == 2**64 - 1
+    for value in (-1, 2**32):
+        with pytest.raises(OverflowError, match=f"{value} out of bounds for uint32"):
+            jnp.zeros(1, "uint32").at[0].set(value)
+
+
 def test_updates_count_every_occurrence():
     x = jnp.ones(3)
     i = jnp.array([0, 0, 2])

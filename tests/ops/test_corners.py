@@ -163,8 +163,10 @@ ROWS: dict[str, tuple[Any, list[Any], Any]] = {
     "complex reciprocals keep the signs of zero": (
         unary.reciprocal,
         [array([0, complex(0, -1), complex(-0.0, 2), 4, complex(-4, -0.0)], np.complex64)],
-        array([complex(NAN, NAN), 1j, complex(-0.0, -0.5), complex(0.25, -0.0), complex(-0.25, 0.0)],
-              np.complex64),
+        array(
+            [complex(NAN, NAN), 1j, complex(-0.0, -0.5), complex(0.25, -0.0), complex(-0.25, 0.0)],
+            np.complex64,
+        ),
     ),
     "of NaN beside a large part no arcsine is known": (
         trigonometric.asin, [array([complex(1e30, NAN), complex(NAN, -1e30)], np.complex64)],

@@ -76,13 +76,16 @@ class Outside(NamedTuple):
     wrap: bool = True
 
 
+WITHIN = Outside()
+
+
 # ---- parsing ------------------------------------------------------------------------------------
 def parse(
     shape: tuple[int, ...],
     index: Any,
     *,
     positions_are_operands: bool,
-    outside: Outside = Outside(),
+    outside: Outside = WITHIN,
 ) -> tuple[Layout, list[Any]]:
     """The layout of an index into an array of this shape, and its operands, in order.
 
@@ -556,7 +559,7 @@ def getitem(x: Any, index: Any) -> Any:
                 return _rows(x, index, key)
             if _is_plain_mask(x, index):
                 return _masked(x, index)
-    return getitem_mode(x, index, Outside(), None)
+    return getitem_mode(x, index, WITHIN, None)
 
 
 def _row(x: Array, index: int, key: Any) -> Array:
@@ -601,9 +604,7 @@ def getitem_mode(x: Any, index: Any, outside: Outside, fill_value: Any) -> Any:
     shape, index = scalar_masks(x.aval.shape, index)
     if shape != x.aval.shape:
         x = reshape(x, shape)
-    layout, operands = parse(
-        x.aval.shape, index, positions_are_operands=eagerly, outside=outside
-    )
+    layout, operands = parse(x.aval.shape, index, positions_are_operands=eagerly, outside=outside)
     if layout.entries == tuple([("span", 0, n, 1) for n in x.aval.shape]):
         return x
     if fill_value is not None:
