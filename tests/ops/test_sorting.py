@@ -158,6 +158,16 @@ def test_top_k_of_larger_arrays(dtype: str, shape: tuple[int, ...], axis: int, k
     np.testing.assert_array_equal(values, np.take_along_axis(x, want, axis))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+@pytest.mark.parametrize(("shape", "axis"), [((1100, 500), 1), ((70, 8000), 0), ((60, 40, 300), 1)])
+def test_many_sorts_side_by_side(dtype: str, shape: tuple[int, ...], axis: int) -> None:
+    x = machine.drawn(hloom.dtypes.as_dtype(dtype), 0, 250, int(np.prod(shape)), 0).reshape(shape)
+    value, order = structured.evaluate("xla", lambda x: (lax.sort(x, axis), argsort(x, axis)), x)
+    want = np.argsort(x, axis, kind="stable")
+    np.testing.assert_array_equal(order, want)
+    np.testing.assert_array_equal(value, np.take_along_axis(x, want, axis))
+
+
 def test_zeros_of_either_sign_leave_the_imaginary_parts_to_decide() -> None:
     x = np.array([complex(0.0, 5.0), complex(-0.0, 3.0), complex(0.0, 1.0)])
     for engine in machine.ENGINES:

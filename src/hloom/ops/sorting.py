@@ -17,6 +17,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.ops import sorting_programs
 from hloom.ops.elementwise import check_domain, is_narrow, types_text
 from hloom.ops.folds import fold
 from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
@@ -94,6 +95,8 @@ def _lexsort(keys: Sequence[Any], axis: int) -> Any:
 # ---- sort -----------------------------------------------------------------------------------
 def write_sort(block: Any, operands: Sequence[Any], num_keys: int, dimension: int) -> list[Any]:
     """A stable sort of integer operands by the first `num_keys` of them, ascending."""
+    if len(operands) == 1 and sorting_programs.pays(operands[0].aval, dimension):
+        return [sorting_programs.sort_integers(block, operands[0], dimension)]
     scalars = [ShapedArray((), x.aval.dtype) for x in operands for _ in range(2)]
 
     def before(b: Any, *pairs: Any) -> Any:
