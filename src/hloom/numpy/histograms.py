@@ -284,7 +284,7 @@ def _histogram(
     found = counted(places, flat(cast(weights, weights.aval.dtype)), count)
     if density:
         widths = step(edges, 0)
-        found, widths = promote_inexact("histogram", found, cast(widths, mean_dtype(widths.aval.dtype)))
+        found, widths = promote_inexact("histogram", found, cast(widths, mean_dtype(INT32)))
         total = reduce_sum(found, (0,))
         found = div(div(found, widths), spread_scalar(total, found.aval.shape))
     return found, given if given is not None else cast(edges, mean_dtype(edges.aval.dtype))

@@ -31,7 +31,7 @@ from hloom.ops.arithmetic import add, mul, sub
 from hloom.ops.binary import bitwise_and, bitwise_or
 from hloom.ops.binary import max as larger
 from hloom.ops.binary import min as smaller
-from hloom.ops.linear import reduce_sum
+from hloom.ops.linear import full, reduce_sum
 from hloom.ops.shape import reshape
 
 
@@ -282,12 +282,9 @@ def place(name: str, find: Callable[..., Any], a: Any, axis: Any, out: Any, keep
     a, along_axis = along(name, a, axis)
     reduced = a.aval.shape
     others = [n for i, n in enumerate(reduced) if i != along_axis]
-    if not reduced[along_axis] and all_sizes(others):
+    if not reduced[along_axis]:
         raise ValueError(f"attempt to get {name} of an empty sequence: axis {axis} of shape {shape}")
-    if reduced[along_axis]:
-        found = find(a, along_axis, default_int())
-    else:
-        found = reshape(cast(a, default_int()), others)
+    found = find(a, along_axis, default_int()) if all_sizes(others) else full(others, 0, default_int())
     if not keepdims:
         return found
     return reshape(found, [1 if axis is None or i == along_axis else n for i, n in enumerate(shape)])
