@@ -1,0 +1,173 @@
+"""Systems of linear equations with a triangular matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom import dtypes
+from hloom.core.aval import ShapedArray
+from hloom.core.operands import convert as convert_operands
+from hloom.core.primitive import is_linear
+from hloom.ops import lapack_calls as lapack
+from hloom.ops.arithmetic import neg
+from hloom.ops.compare import ge, gt
+from hloom.ops.elementwise import types_text
+from hloom.ops.linalg import (
+    MatrixFunction,
+    adjoint,
+    check_batch,
+    check_dtype,
+    conjugated,
+    matmul,
+    transposed,
+    where_placed,
+)
+from hloom.ops.linear import batch_first, move, plus
+from hloom.ops.shape import reshape
+
+
+class TriangularSolve(MatrixFunction):
+    """(f32[2,2], f32[2,3]) -- left_side=True, lower=True, .. --> f32[2,3].
+
+    The x of `op(a) x = b`, or of `x op(a) = b` if not `left_side`.  Only one triangle of `a` is
+    read, and not its diagonal if `unit_diagonal`.
+    """
+
+    ranks = (2, 2)
+
+    def infer(
+        self, a: ShapedArray, b: ShapedArray, *, left_side: bool, lower: bool,
+        transpose_a: bool, conjugate_a: bool, unit_diagonal: bool,
+    ) -> ShapedArray:  # fmt: skip
+        check_dtype("triangular_solve", (a, b))
+        check_batch("triangular_solve", (a, b), self.ranks)
+        if a.shape[-1] != a.shape[-2]:
+            raise ValueError(f"triangular_solve takes a square matrix a; got {types_text((a, b))}")
+        axis = -2 if left_side else -1
+        if b.shape[axis] != a.shape[-1]:
+            what, say = ("rows", "") if left_side else ("columns", "; or pass left_side=True")
+            raise ValueError(
+                f"triangular_solve of {types_text((a, b))}: b needs {a.shape[-1]} {what}, as many "
+                f"as a has{say}"
+            )
+        return b.strong()
+
+    def one(
+        self, a: Any, b: Any, *, left_side: bool, lower: bool,
+        transpose_a: bool, conjugate_a: bool, unit_diagonal: bool,
+    ) -> Any:  # fmt: skip
+        a = np.tril(a) if lower else np.triu(a)
+        if unit_diagonal:
+            np.fill_diagonal(a, 1)
+        a = a.conj() if conjugate_a else a
+        if transpose_a != (not left_side):
+            a, lower = a.T, not lower
+        b = b.copy() if left_side else b.T.copy()
+        with np.errstate(all="ignore"):
+            for i in range(len(a)) if lower else reversed(range(len(a))):
+                b[i] /= a[i, i]
+                rest = slice(i + 1, None) if lower else slice(i)
+                b[rest] -= np.outer(a[rest, i], b[i])
+        return b if left_side else b.T
+
+    def emit(
+        self, block: Any, out: ShapedArray, a: Any, b: Any, *, left_side: bool, lower: bool,
+        transpose_a: bool, conjugate_a: bool, unit_diagonal: bool,
+    ) -> Any:  # fmt: skip
+        if not out.size:
+            return block.constant(0, out)
+        operation = ("C" if conjugate_a else "T") if transpose_a else "N"
+        if conjugate_a and not transpose_a:
+            a = block.complex(block.real(a), block.neg(block.imag(a)))
+        # By rows, LAPACK solves the transposed equation, with the other triangle.
+        (x,) = lapack.call(
+            block, "trsm", [a, b], [out],
+            batch=out.ndim - 2, alias=[(1, 0)], by_rows=True,
+            side="R" if left_side else "L", uplo="U" if lower else "L",
+            trans_x=operation, diag="U" if unit_diagonal else "N",
+        )  # fmt: skip
+        return x
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        (a, b), (da, db) = primals, tangents
+        x = self(a, b, **params)
+        first = None if db is None else self(a, db, **params)
+        if da is None:
+            return x, first
+        da = _operated(_read_triangle(da, **params), **params)
+        moved = matmul(da, x) if params["left_side"] else matmul(x, da)
+        return x, plus(first, self(a, neg(moved), **params))
+
+    def transpose(self, ct: Any, a: Any, b: Any, **params: Any) -> list[Any]:
+        if is_linear(a):
+            return super().transpose(ct, a, b, **params)
+        params["transpose_a"] = not params["transpose_a"]
+        return [None, self(a, ct, **params)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, int]:
+        (a, b), (a_axis, b_axis) = operands, axes
+        if a_axis is not None or a.aval.ndim > 2:
+            return self(*batch_first(size, operands, axes), **params), 0
+        # One matrix for all: the examples are more columns (or rows) of b.
+        if params["left_side"]:
+            b = move(b, b_axis, 1)
+            n, _, k = b.aval.shape
+            x = self(a, reshape(b, (n, size * k)), **params)
+            return reshape(x, (n, size, k)), 1
+        b = move(b, b_axis, 0)
+        x = self(a, reshape(b, (size * b.aval.shape[1], b.aval.shape[2])), **params)
+        return reshape(x, b.aval.shape), 0
+
+
+def _read_triangle(a: Any, *, lower: bool, unit_diagonal: bool, **others: Any) -> Any:
+    """The elements of `a` that are read, and zeros."""
+    compare = gt if unit_diagonal else ge
+    return where_placed(compare if lower else lambda i, j: compare(j, i), a)
+
+
+def _operated(a: Any, *, transpose_a: bool, conjugate_a: bool, **others: Any) -> Any:
+    """`op(a)`"""
+    if conjugate_a:
+        return adjoint(a) if transpose_a else conjugated(a)
+    return transposed(a) if transpose_a else a
+
+
+triangular_solve_p = TriangularSolve("triangular_solve")
+
+
+def triangular_solve(
+    a: Any,
+    b: Any,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
+) -> Any:
+    """The x of `x op(a) = b`, or with `left_side` of `op(a) x = b`, for a triangular matrix a.
+
+    Takes `[.., n, n]` and `[.., m, n]` (`[.., n, m]` with `left_side`) of one dtype, float32 or
+    wider.  `op` transposes or conjugates, as asked.  Only the upper triangle is read, or the
+    `lower` one; with `unit_diagonal` its diagonal counts as ones.  A zero on the diagonal gives
+    infinities.  Raises TypeError for other dtypes, ValueError where shapes do not fit.
+
+    >>> a = jnp.array([[2.0, 0.0], [1.0, 4.0]])
+    >>> lax.linalg.triangular_solve(a, jnp.array([[2.0], [9.0]]), left_side=True, lower=True)
+    Array([[1.],
+           [2.]], dtype=float32)
+    """
+    a, b = convert_operands("triangular_solve", (a, b))
+    is_complex = dtypes.kind(a.aval.dtype) == "complex"
+    return triangular_solve_p(
+        a, b,
+        left_side=bool(left_side), lower=bool(lower), transpose_a=bool(transpose_a),
+        conjugate_a=bool(conjugate_a) and is_complex, unit_diagonal=bool(unit_diagonal),
+    )  # fmt: skip
