@@ -438,3 +438,14 @@ def test_a_body_that_raises_leaves_the_next_call_alone():
     with pytest.raises(KeyError, match="mine"):
         hloom.jit(lambda c: lax.scan(step, c, XS))(1.0)
     agree(lax.scan(total, jnp.float32(1), XS), python_scan(total, jnp.float32(1), XS))
+
+
+def test_stop_gradient_in_a_loop_stops_derivatives_of_every_order():
+    def f(x):
+        return lax.scan(lambda c, _: (lax.stop_gradient(c) * x, c * x), x, None, length=2)[1].sum()
+
+    def in_python(x):
+        return x * x + lax.stop_gradient(x) * x * x
+
+    for g in (hloom.grad, lambda f: hloom.grad(hloom.grad(f))):
+        agree(g(f)(2.0), g(in_python)(2.0))
