@@ -244,6 +244,7 @@ X, AT = jnp.ones((5, 3)), jnp.zeros((2, 1), int)
         (lambda: lax.scatter(X, AT, jnp.ones(3), S_ROWS), ValueError, "need 1 window axes"),
         (lambda: lax.scatter(X, AT, jnp.ones((2, 3), int), S_ROWS), TypeError, "dtype"),
         (lambda: lax.scatter_add(X, AT, jnp.ones((2, 3)), S((9,), (0,), (0,))), ValueError, "9"),
+        (lambda: lax.scatter_add(X > 0, AT, jnp.ones((2, 3), bool), S_ROWS), TypeError, "number"),
         (lambda: lax.scatter_apply(X, AT, lambda v: v > 0, S_ROWS, update_shape=(2, 3)), TypeError,
          "bool"),
     ],

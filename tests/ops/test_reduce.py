@@ -282,6 +282,7 @@ X = jnp.ones((3, 4))
     [
         (lambda: lax.reduce_max(X, (2,)), ValueError, "f32[3,4]"),
         (lambda: lax.reduce_max(X, (0, 0)), ValueError, "distinct"),
+        (lambda: lax.reduce_max(X, 0), TypeError, "sequence of integers"),
         (lambda: lax.reduce_max(X, (-1,)), ValueError, "from 0 to 1"),
         (lambda: lax.reduce_sum(X > 0, (0,)), TypeError, "bool"),
         (lambda: lax.reduce_prod(X > 0, (0,)), TypeError, "bool"),

@@ -15,13 +15,13 @@ import numpy as np
 
 from hloom import tree
 from hloom.core.aval import ShapedArray
+from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.trace import Origin
-from hloom.engines.numpy import evaluate
 from hloom.ops import arithmetic, binary, linear, slicing, windows
 from hloom.ops import reduce as reductions
 from hloom.ops.elementwise import types_text

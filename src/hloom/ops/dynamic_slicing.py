@@ -139,7 +139,9 @@ def _starts(
     name: str, operand: Array, indices: Any, allow_negative: bool | Sequence[bool]
 ) -> list[Any]:
     """Start indices as 0-d arrays; negative ones count from the end where that is allowed."""
-    if isinstance(indices, (Array, np.ndarray)):
+    if isinstance(indices, np.ndarray):
+        indices = list(indices)
+    if isinstance(indices, Array):
         vector = as_array(indices)
         if vector.aval.ndim != 1:
             raise TypeError(f"{name} takes start_indices as a vector; got {vector.aval}")

@@ -27,7 +27,7 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import select_n
-from hloom.ops.elementwise import check_same_dtype
+from hloom.ops.elementwise import check_domain, check_same_dtype
 from hloom.ops.linear import (
     batch_first,
     broadcast_in_dim,
@@ -432,8 +432,15 @@ class ScatterLike(Primitive):
     taken in order: of several updates of one element the last is combined last.
     """
 
-    def __init__(self, name: str, combine: Callable[..., Any], numpy: Callable[..., Any]):
+    def __init__(
+        self,
+        name: str,
+        combine: Callable[..., Any],
+        numpy: Callable[..., Any],
+        domain: str = "any",
+    ):
         super().__init__(name)
+        self.domain = domain
         self.combine = combine
         self.function = numpy
 
@@ -443,6 +450,7 @@ class ScatterLike(Primitive):
     ) -> ShapedArray:  # fmt: skip
         text = f"{self.name} into {operand}"
         check_same_dtype(self.name, (operand, updates))
+        check_domain(self.name, (operand, updates), self.domain)
         windows = dimension_numbers.update_window_dims
         if updates.ndim != indices.ndim - 1 + len(windows):  # StableHLO scatter C4
             raise ValueError(
@@ -605,7 +613,7 @@ def scatter_operands(name: str, operand: Any, indices: Any, updates: Any) -> lis
     return [operand, as_array(indices), updates]
 
 
-scatter_add_p = ScatterAdd("scatter_add", add, np.add)
+scatter_add_p = ScatterAdd("scatter_add", add, np.add, "number")
 
 
 def scatter_add(

@@ -32,7 +32,7 @@ from hloom.ops.linear import (
     transpose,
     zeros,
 )
-from hloom.ops.shape import array_dtype, reshape
+from hloom.ops.shape import array_dtype, integers, reshape
 from hloom.ops.slicing import pad, slice_in_dim
 
 Axes = tuple[int, ...]
@@ -246,7 +246,7 @@ def _all_ones(dtype: np.dtype[Any]) -> Any:
 
 def _reduce(primitive: Primitive, operand: Any, axes: Sequence[int]) -> Any:
     operand = as_array(operand)
-    axes = tuple(axes)
+    axes = integers(primitive.name, "axes", axes)
     if not axes:
         primitive.infer(operand.aval, axes=axes)
         return operand

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.core.jaxpr import Jaxpr, eval_jaxpr
+from hloom.core.interpret import evaluate
+from hloom.core.jaxpr import Jaxpr
 from hloom.core.operands import as_array
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
@@ -146,9 +147,7 @@ class ScatterApply(ScatterLike):
 
     def numpy(self, *values: Any, function: Jaxpr, **params: Any) -> Any:  # type: ignore[override]
         def apply(old: Any, new: Any) -> Any:
-            scalars = [
-                np.asarray(eval_jaxpr(function, [as_array(x)])[0]) for x in np.ravel(old)
-            ]
+            scalars = [evaluate(function, [np.asarray(x)])[0] for x in np.ravel(old)]
             return np.reshape(np.array(scalars, old.dtype), old.shape)
 
         plain = ScatterLike(self.name, self.combine, apply)
@@ -170,7 +169,7 @@ class ScatterApply(ScatterLike):
 
 
 scatter_p = Scatter("scatter", lambda old, new: new, lambda old, new: new)
-scatter_mul_p = ScatterMul("scatter_mul", mul, np.multiply)
+scatter_mul_p = ScatterMul("scatter_mul", mul, np.multiply, "number")
 scatter_min_p = ScatterExtreme("scatter_min", min_, numpy_min)
 scatter_max_p = ScatterExtreme("scatter_max", max_, numpy_max)
 scatter_apply_p = ScatterApply("scatter_apply", lambda old, new: old, lambda old, new: old)
