@@ -20,8 +20,8 @@ import hloom.numpy as jnp
 from hloom import dtypes
 
 NAMES = [
-    "bool", "int8", "int32", "int64", "uint8", "uint32", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128",
+    "bool", "int8", "int32", "int64", "uint8", "uint32", "float16", "bfloat16", "float32",
+    "float64", "complex64", "complex128",
 ]  # fmt: skip
 Draw = Callable[..., Any]
 dtype_names = st.sampled_from(NAMES)

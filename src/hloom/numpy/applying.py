@@ -123,6 +123,8 @@ def vectorize(
         return partial(
             vectorize, otypes=otypes, doc=doc, excluded=excluded, cache=cache, signature=signature
         )
+    if not callable(pyfunc):
+        raise TypeError(f"vectorize takes a function; got {pyfunc!r:.60}")
     fun = pyfunc
     left_out = frozenset(excluded or ())
     cores = None if signature is None else parse_signature(signature)

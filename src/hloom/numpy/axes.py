@@ -16,6 +16,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.trace import Tracer
 from hloom.numpy import eager
+from hloom.numpy.arguments import count_argument
 from hloom.numpy.promotion import array_like
 from hloom.ops.arithmetic import add, sub
 from hloom.ops.binary import mod
@@ -182,7 +183,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Array:
     x = array_like("rollaxis", a)
     ndim = x.aval.ndim
     taken = axis_argument("rollaxis", axis, x.aval)
-    place = index(start)
+    place = count_argument("rollaxis", "start", start)
     if not -ndim <= place <= ndim:
         raise np.exceptions.AxisError(
             f"'start' arg requires {-ndim} <= start < {ndim + 1}, but {place} was passed in"
@@ -260,7 +261,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Array:
     i, j = (axis_argument("rot90", axis, x.aval, "axes") for axis in axes)
     if i == j:
         raise ValueError(f"rot90: Axes must be different; got {tuple(axes)}")
-    return _turn(x, (index(k) % 4, i, j))
+    return _turn(x, (count_argument("rot90", "k", k) % 4, i, j))
 
 
 @eager.planned

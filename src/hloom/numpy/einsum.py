@@ -281,7 +281,7 @@ def _path(optimize: Any, labels: Sequence[Any], out: Term, sizes: dict[Hashable,
     """Which operands to contract, step by step; the result of each goes behind the others."""
     count = len(labels)
     if isinstance(optimize, tuple):
-        return optimize  # type: ignore[no-any-return]
+        return optimize
     if count < 3:
         return ((0, 1),) if count == 2 else ()
     if optimize is False:

@@ -72,7 +72,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     widths = _widths(pad_width, x.aval)
     if callable(mode):
         return _pad_by(x, widths, mode, kwargs)
-    if mode not in OPTIONS:
+    if not isinstance(mode, str) or mode not in OPTIONS:
         raise ValueError(f"pad: mode {mode!r:.60} is not supported; there are {', '.join(OPTIONS)}")
     others = set(kwargs) - {OPTIONS[mode]}
     if others:

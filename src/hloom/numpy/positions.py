@@ -189,7 +189,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
     rows, columns, k = _triangle("tril_indices", n, k, m)
-    return _sent(*np.tril_indices(rows, k, columns))  # type: ignore[return-value]
+    return _sent(*np.tril_indices(rows, k, columns))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -199,7 +199,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     rows, columns, k = _triangle("triu_indices", n, k, m)
-    return _sent(*np.triu_indices(rows, k, columns))  # type: ignore[return-value]
+    return _sent(*np.triu_indices(rows, k, columns))
 
 
 def _triangle(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
@@ -381,8 +381,8 @@ def _check_within(x: Array, size: int) -> None:
     value = concrete._value()
     if value.size and not (0 <= value.min() and value.max() < size):
         raise ValueError(
-            f"ravel_multi_index: invalid entry in coordinates array: {value.min()} to {value.max()} "
-            f"on an axis of size {size}"
+            f"ravel_multi_index: invalid entry in coordinates array: {value.min()} to "
+            f"{value.max()} on an axis of size {size}"
         )
 
 

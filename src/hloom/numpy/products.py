@@ -251,7 +251,7 @@ def matvec(x1: Any, x2: Any) -> Any:
 
 @eager.binary
 def vecmat(x1: Any, x2: Any) -> Any:
-    """The products of vectors, conjugated (the last axis of `x1`), and matrices (the last two of `x2`).
+    """The products of conjugated vectors (last axis of `x1`) and matrices (last two of `x2`).
 
     Raises ValueError when the sizes don't go together.
 
