@@ -237,7 +237,8 @@ def exact(on: bool = True) -> Any:
 
     >>> x = jnp.float32(1.1)
     >>> with hloom.exact():
-    ...     bool(hloom.jit(lambda x: x * x - x)(x) == np.float32(1.1) * np.float32(1.1) - np.float32(1.1))
+    ...     y = hloom.jit(lambda x: x * x - x)(x)
+    >>> bool(y == np.float32(1.1) * np.float32(1.1) - np.float32(1.1))
     True
     """
     return options(exact=on)

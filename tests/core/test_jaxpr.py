@@ -29,7 +29,8 @@ def test_recording_captures_arrays_and_inlines_scalars():
     jaxpr, captured = trace_to_jaxpr(lambda x: lax.mul(lax.add(x, w), s), [F3])
     assert captured == [w] or captured[0] is w
     assert str(jaxpr) == (
-        "{ lambda a:f32[3]; b:f32[3]. let\n    c:f32[3] = add b a\n    d:f32[3] = mul c 2.5\n  in (d,) }"
+        "{ lambda a:f32[3]; b:f32[3]. let\n    c:f32[3] = add b a\n    d:f32[3] = mul c 2.5\n  in "
+        "(d,) }"
     )
     check_jaxpr(jaxpr)
     np.testing.assert_array_equal(eval_jaxpr(jaxpr, [w, jnp.zeros(3)])[0], 2.5)
@@ -41,13 +42,9 @@ def test_unused_results_are_underscores_and_long_parameters_break():
         return lax.dot_general(x, y, (((0,), (0,)), ((), ())))
 
     assert str(hloom.make_jaxpr(f)(jnp.ones(3), jnp.ones(3))) == (
-        "{ lambda ; a:f32[3] b:f32[3]. let\n"
-        "    _:f32[3] = sin a\n"
-        "    c:f32[] = dot_general[\n"
-        "      dimension_numbers=(([0], [0]), ([], []))\n"
-        "      preferred_element_type=float32\n"
-        "    ] a b\n"
-        "  in (c,) }"
+        "{ lambda ; a:f32[3] b:f32[3]. let\n    _:f32[3] = sin a\n    c:f32[] = dot_general[\n"
+        "      dimension_numbers=(([0], [0]), ([], []))\n      preferred_element_type=float32\n"
+        "    ] a b\n  in (c,) }"
     )
 
 

@@ -1,4 +1,4 @@
-"""The mechanism: grad, jvp, vmap and jit nested in any order, closures, leaks, control flow, threads."""
+"""The mechanism: grad, jvp, vmap and jit nested in any order, closures, leaks, threads."""
 
 from __future__ import annotations
 
@@ -268,14 +268,8 @@ def test_vmap_axes_in_and_out():
 def test_a_jaxpr_is_printed_as_in_the_seed():
     text = str(make_jaxpr(jit(f))(1.0))
     assert text == (
-        "{ lambda ; a:f32[]. let\n"
-        "    b:f32[] = jit[\n"
-        "      name=f\n"
-        "      jaxpr={ lambda ; a:f32[]. let\n"
-        "          b:f32[] = sin a\n"
-        "          c:f32[] = exp a\n"
-        "          d:f32[] = mul b c\n"
-        "        in (d,) }\n"
-        "    ] a\n"
+        "{ lambda ; a:f32[]. let\n    b:f32[] = jit[\n      name=f\n"
+        "      jaxpr={ lambda ; a:f32[]. let\n          b:f32[] = sin a\n"
+        "          c:f32[] = exp a\n          d:f32[] = mul b c\n        in (d,) }\n    ] a\n"
         "  in (b,) }"
     )

@@ -18,7 +18,7 @@ _new = object.__new__
 _missing: Any = object()
 
 
-# ---- entries: one for each small number of arguments, since *args costs a third of a microsecond --
+# ---- entries: one for each small number of arguments, since *args costs a third of a microsecond -
 def _entry(self: Jitted) -> Callable[..., Any]:
     fast, general, get = self.fast, self.general, current.get
 
@@ -110,9 +110,9 @@ def jit(
 
     Arguments and results are pytrees of arrays and numbers.  Arguments named by `static_argnums` or
     `static_argnames` stay Python values; they must be hashable, and each value has its own program.
-    Donated arguments lend their memory to the results and can't be used afterwards.  `inline` writes
-    the contents into a caller's trace instead of one `jit` equation.  The result has `lower`,
-    `trace`, `eval_shape`, `cache_info` and `clear_cache`.
+    Donated arguments lend their memory to the results and can't be used afterwards.  `inline`
+    writes the contents into a caller's trace instead of one `jit` equation.  The result has
+    `lower`, `trace`, `eval_shape`, `cache_info` and `clear_cache`.
 
     Raises TypeError for arguments that are not arrays, ValueError for positions or names that the
     function does not have.  `keep_unused`, `device` and `backend` are accepted for programs written
@@ -126,8 +126,8 @@ def jit(
     """
     if fun is _missing:
         options = {
-            "static_argnums": static_argnums, "static_argnames": static_argnames, "donate_argnums": donate_argnums,
-            "donate_argnames": donate_argnames, "inline": inline,
+            "static_argnums": static_argnums, "static_argnames": static_argnames,
+            "donate_argnums": donate_argnums, "donate_argnames": donate_argnames, "inline": inline,
         }  # fmt: skip
         return partial(jit, **options)
     state = Jitted(fun, static_argnums, static_argnames, donate_argnums, donate_argnames, inline)

@@ -34,7 +34,7 @@ _tracing = RLock()  # one trace-and-compile at a time: a function is compiled on
 
 
 class CacheInfo(NamedTuple):
-    """What `f.cache_info()` tells: how often the function was traced, programs held, and the bound."""
+    """What `f.cache_info()` tells: how often `f` was traced, programs held, and the bound."""
 
     traces: int
     currsize: int
@@ -93,8 +93,8 @@ class Jitted:
     """The state behind one jitted function."""
 
     def __init__(
-        self, fun: Callable[..., Any], static_argnums: Any, static_argnames: Any, donate_argnums: Any,
-        donate_argnames: Any, inline: bool,
+        self, fun: Callable[..., Any], static_argnums: Any, static_argnames: Any,
+        donate_argnums: Any, donate_argnames: Any, inline: bool,
     ):  # fmt: skip
         if not callable(fun):
             raise TypeError(f"jit takes a function; got {type(fun).__name__} {fun!r:.60}")
@@ -110,7 +110,8 @@ class Jitted:
         both = self.static_argnames & self.donate_argnames
         if both or self.static_argnums & self.donate_argnums:
             raise ValueError(
-                f"jit({self.name}): an argument can't be static and donated: {sorted(both) or 'position'}"
+                f"jit({self.name}): an argument can't be static and donated: "
+                f"{sorted(both) or 'position'}"
             )
         self.donates = bool(self.donate_argnums or self.donate_argnames)
         self.plain = not (self.donates or self.static_argnums or self.static_argnames)
@@ -171,7 +172,7 @@ class Jitted:
     def apply_traced(
         self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]
     ) -> Any:
-        """A call inside another transformation: one `jit` equation, or its contents when inlined."""
+        """A call inside another transformation: one `jit` equation, or its contents inlined."""
         call = self.trace(signature, args, kwargs)
         operands = [*call.captured, *leaves]
         if self.inline:
@@ -222,8 +223,8 @@ class Jitted:
                 ][0]
             )
             raise TypeError(
-                f"jit({self.name}) must return arrays; its result{path} is {error}. Return it from outside the "
-                "jitted function."
+                f"jit({self.name}) must return arrays; its result{path} is {error}. Return it "
+                "from outside the jitted function."
             ) from None
 
     def compile(self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]) -> Entry:
@@ -307,7 +308,8 @@ class Jitted:
                     name = LeafNames(self.fun, treedef, positions)[i]
                     root = name.split("[")[0].split(".")[0]
                     raise TypeError(
-                        f"jit({self.name}): argument `{name}` is {error}. Make it an array, or static: "
+                        f"jit({self.name}): argument `{name}` is {error}. Make it an array, or "
+                        "static: "
                         f"jit({self.name}, static_argnames={root!r})."
                     ) from None
         return made
@@ -324,7 +326,7 @@ class Jitted:
         return [i for i, flag in enumerate(flags) if flag]
 
     def donatable(self, leaves: list[Array], dynamic: Any) -> list[Array]:
-        """Copies of what hloom made of Python scalars: their buffers are shared and must survive."""
+        """Copies of what hloom made of Python scalars: those buffers are shared."""
         given = tree.leaves(dynamic)
         return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
 
@@ -345,7 +347,8 @@ class Jitted:
                 continue
             donated = names[i if i in entry.donated else first]
             raise ValueError(
-                f"jit({self.name}): {same}, {x.aval}, and `{donated}` is donated: the result may be "
+                f"jit({self.name}): {same}, {x.aval}, and `{donated}` is donated: the result may "
+                "be "
                 f"written over it. Pass a copy: jnp.copy({donated})."
             )
 
@@ -368,8 +371,8 @@ def _resolve(
     for n in list(nums):
         if not open_ended and not -len(positional) <= n < len(positional):
             raise ValueError(
-                f"jit: {what}_argnums={argnums!r} has {n}, but the function takes {len(positional)} positional "
-                f"arguments: {', '.join(positional)}"
+                f"jit: {what}_argnums={argnums!r} has {n}, but the function takes "
+                f"{len(positional)} positional arguments: {', '.join(positional)}"
             )
         if n < 0:
             nums.remove(n)

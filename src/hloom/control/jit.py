@@ -57,7 +57,8 @@ class Jit(Primitive):
             a.shape != v.aval.shape or a.dtype != v.aval.dtype for a, v in zip(avals, jaxpr.inputs)
         ):
             raise TypeError(
-                f"jit({name}) takes {', '.join(map(str, jaxpr.in_avals))}; got {', '.join(map(str, avals))}"
+                f"jit({name}) takes {', '.join(map(str, jaxpr.in_avals))}; got "
+                f"{', '.join(map(str, avals))}"
             )
         return jaxpr.out_avals
 

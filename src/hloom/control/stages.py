@@ -1,4 +1,4 @@
-"""A jitted function stage by stage: `jit(f).trace(x)`, `.lower(x)`, `.compile()`, each printable."""
+"""A jitted function by stages: `jit(f).trace(x)`, `.lower(x)`, `.compile()`, each printable."""
 
 from __future__ import annotations
 
@@ -102,7 +102,8 @@ class Compiled:
         leaves, treedef = tree.flatten(dynamic)
         if treedef != self._traced._in_tree:
             raise TypeError(
-                f"{self._traced.fun_name} was compiled for arguments of structure {self._traced._in_tree}; got {treedef}"
+                f"{self._traced.fun_name} was compiled for arguments of structure "
+                f"{self._traced._in_tree}; got {treedef}"
             )
         arrays = [as_array(x) for x in leaves]
         self._check(arrays)
@@ -124,7 +125,8 @@ class Compiled:
             if (x.aval.shape, x.aval.dtype) != (aval.shape, aval.dtype):
                 name = self._traced._call.jaxpr.origin.arguments[i]
                 raise TypeError(
-                    f"{self._traced.fun_name} was compiled for `{name}`: {aval}; got {x.aval}. Call the jitted "
+                    f"{self._traced.fun_name} was compiled for `{name}`: {aval}; got {x.aval}. "
+                    "Call the jitted "
                     "function itself, which compiles for each type."
                 )
 

@@ -14,6 +14,7 @@ from hloom.core.trace import Trace, Tracer
 from hloom.core import printing  # noqa: E402  # isort: skip
 
 __all__ = [
-    "Array", "ClosedJaxpr", "Equation", "HostArray", "Jaxpr", "Literal", "Primitive", "ShapedArray", "Trace",
-    "Tracer", "UndefinedPrimal", "Var", "check_jaxpr", "eval_jaxpr", "printing", "trace_to_jaxpr",
+    "Array", "ClosedJaxpr", "Equation", "HostArray", "Jaxpr", "Literal", "Primitive",
+    "ShapedArray", "Trace", "Tracer", "UndefinedPrimal", "Var", "check_jaxpr", "eval_jaxpr",
+    "printing", "trace_to_jaxpr",
 ]  # fmt: skip

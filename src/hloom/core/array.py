@@ -121,7 +121,8 @@ class Array:
         if aval.shape:
             if aval.size != 1 or wanted != "bool":
                 raise TypeError(
-                    f"only 0-dimensional arrays can be converted to Python scalars: {wanted}() of {aval}. "
+                    f"only 0-dimensional arrays can be converted to Python scalars: {wanted}() of "
+                    f"{aval}. "
                     f"Take one element, x[{', '.join('0' * aval.ndim)}], or use x.item()."
                 )
             return concrete._value().reshape(()).item()
@@ -144,11 +145,12 @@ class Array:
         if self.aval.size != 1:
             if self.aval.size == 0:
                 raise ValueError(
-                    f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > 0`"
+                    f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > "
+                    "0`"
                 )
             raise ValueError(
-                f"the truth value of an array with more than one element, {self.aval}, is ambiguous: "
-                "use x.any() or x.all()"
+                f"the truth value of an array with more than one element, {self.aval}, is "
+                "ambiguous: use x.any() or x.all()"
             )
         return bool(self._scalar("bool"))
 
@@ -174,7 +176,7 @@ class Array:
         return self.round(ndigits or 0)  # type: ignore[attr-defined]
 
     def item(self, *index: Any) -> Any:
-        """One element as a Python scalar: the only one, or the one at `index` (flat or one per axis).
+        """One element as a Python scalar: the only one, or that at `index` (flat, or one per axis).
 
         Raises ValueError when there is not just one element and no index.
 

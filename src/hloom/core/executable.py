@@ -16,7 +16,7 @@ from hloom.core.aval import ShapedArray
 
 
 class Executable(NamedTuple):
-    """A compiled program: `execute(buffers).consume_with_handlers(handlers)` gives result buffers."""
+    """A compiled program: `execute(buffers).consume_with_handlers(handlers)` gives buffers."""
 
     execute: Callable[[list[Any]], Any]
     handlers: list[Any]
@@ -55,7 +55,7 @@ def get(buffer: Any, aval: ShapedArray) -> Any:
 
 
 def explain(error: RuntimeError, name: str, arrays: Sequence[Any]) -> Exception:
-    """The error to raise for a failed execution of `name`: a deleted operand, memory, or an engine's fault."""
+    """The error for a failed execution: a deleted operand, memory, or an engine's fault."""
     for x in arrays:
         if x.is_deleted():
             return errors.DeletedArrayError.of(x.aval, at=source.here())

@@ -164,7 +164,7 @@ def eval_jaxpr(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
 
 
 def check_jaxpr(jaxpr: Jaxpr) -> None:
-    """Raise JaxprTypeError unless every variable is bound once before use and every type is as inferred."""
+    """Raise JaxprTypeError unless variables are bound once, before use, with inferred types."""
     bound: set[Var] = set()
 
     def bind(var: Var, where: str) -> None:

@@ -1,4 +1,4 @@
-"""What may stand beside arrays as an operand: NumPy values and Python scalars become Arrays here."""
+"""What may stand beside arrays: NumPy values and Python scalars become Arrays here."""
 
 from __future__ import annotations
 
@@ -87,8 +87,10 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
         lost = made != value
         if lost.any():
             raise OverflowError(
-                f"{value.dtype.name} value {value[lost].flat[0]} does not fit into {dtype.name}, which stands for it "
-                "while 64-bit types are off; turn them on: `with hloom.enable_x64():` or HLOOM_ENABLE_X64=1"
+                f"{value.dtype.name} value {value[lost].flat[0]} does not fit into {dtype.name}, "
+                "which stands for it "
+                "while 64-bit types are off; turn them on: `with hloom.enable_x64():` or "
+                "HLOOM_ENABLE_X64=1"
             )
         return made
     with np.errstate(over="ignore"):
@@ -126,7 +128,8 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
             made.append(as_array(x))
         except TypeError:
             raise TypeError(
-                f"{name} takes arrays and numbers; operand {position} is the {type(x).__name__} {x!r:.80}. "
+                f"{name} takes arrays and numbers; operand {position} is the {type(x).__name__} "
+                f"{x!r:.80}. "
                 "Make an array of it with hloom.numpy.asarray(...)."
             ) from None
     return made

@@ -83,8 +83,8 @@ def of_function(fun: object) -> Location | None:
     while not hasattr(fun, "__code__"):
         inner = getattr(fun, "func", None) or getattr(fun, "__func__", None)
         if inner is None:
-            call = getattr(type(fun), "__call__", None)
-            inner = call if hasattr(call, "__code__") else None
+            method = vars(type(fun)).get("__call__")  # a callable object
+            inner = method if hasattr(method, "__code__") else None
         if inner is None or inner is fun:
             return None
         fun = inspect.unwrap(inner)

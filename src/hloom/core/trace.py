@@ -19,8 +19,8 @@ from hloom.core.array import Array
 class Origin:
     """What a trace was started for; error texts are made from it.
 
-    `transform` is its public name ("jit", "grad"), `fun` the user's function, `arguments` the name of
-    each leaf that becomes a tracer (`"x"`, `"params['w']"`).
+    `transform` is its public name ("jit", "grad"), `fun` the user's function, `arguments` the name
+    of each leaf that becomes a tracer (`"x"`, `"params['w']"`).
     """
 
     __slots__ = ("transform", "fun", "arguments")

@@ -1,4 +1,4 @@
-"""Array-likes, promotion of dtypes and broadcasting: what every function of this layer starts with."""
+"""Array-likes, promotion and broadcasting: what every function of this layer starts with."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def array_like(name: str, x: Any, position: int = 0) -> Array:
     except TypeError as error:
         if hasattr(x, "__array__"):
             return from_numpy(np.asarray(x), current.get().config.enable_x64)
-        raise TypeError(f"{name} takes arrays and numbers; argument {position} is {error}") from None
+        raise TypeError(
+            f"{name} takes arrays and numbers; argument {position} is {error}"
+        ) from None
 
 
 _plans: dict[Any, tuple[np.dtype[Any], bool]] = {}
@@ -61,7 +63,8 @@ def result_dtype(xs: Sequence[Any]) -> tuple[np.dtype[Any], bool]:
 def _prepare(name: str, xs: Sequence[Any]) -> list[Any]:
     """Arrays as Arrays; Python scalars stay, they take the common dtype exactly."""
     return [
-        x if isinstance(x, Array) or x.__class__ in _SCALARS else array_like(name, x, i) for i, x in enumerate(xs)
+        x if isinstance(x, Array) or x.__class__ in _SCALARS else array_like(name, x, i)
+        for i, x in enumerate(xs)
     ]
 
 
@@ -69,7 +72,11 @@ def _cast(xs: Sequence[Any], dtype: np.dtype[Any], weak: bool) -> list[Array]:
     made: list[Array] = []
     for x in xs:
         if isinstance(x, Array):
-            made.append(convert_element_type_p(x, new_dtype=dtype, weak_type=weak) if x.aval.dtype is not dtype else x)
+            made.append(
+                convert_element_type_p(x, new_dtype=dtype, weak_type=weak)
+                if x.aval.dtype is not dtype
+                else x
+            )
         else:
             made.append(scalar(x, ShapedArray((), dtype, weak)))
     return made
@@ -83,7 +90,7 @@ def promote_dtypes(name: str, *xs: Any) -> list[Array]:
 
 
 def promote_inexact(name: str, *xs: Any) -> list[Array]:
-    """The operands as Arrays of their common float or complex dtype: integers become the default float."""
+    """The operands as Arrays of their common float or complex dtype; integers become floats."""
     prepared = _prepare(name, xs)
     dtype, weak = result_dtype(prepared)
     if dtypes.kind(dtype) not in ("float", "complex"):
@@ -97,7 +104,7 @@ def promote(name: str, *xs: Any) -> list[Array]:
 
 
 def broadcast(name: str, xs: Sequence[Array]) -> list[Array]:
-    """Arrays of one shape by NumPy's rules; 0-d ones may stay, strict ops take them beside any shape."""
+    """Arrays of one shape by NumPy's rules; 0-d ones stay, strict ops take them."""
     shapes = [x.aval.shape for x in xs if x.aval.shape]
     if len(shapes) < 2 or all(s == shapes[0] for s in shapes):
         return list(xs)
@@ -114,13 +121,16 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
         distinct = {n for n in sizes if n != 1}
         if len(distinct) > 1:
             raise ValueError(
-                f"{name}: operands could not be broadcast together with shapes {' '.join(map(str, shapes))}. Axes are "
-                "matched from the last one, and sizes must be equal or 1; insert axes with x[:, None]."
+                f"{name}: operands could not be broadcast together with shapes "
+                f"{' '.join(map(str, shapes))}. Axes are "
+                "matched from the last one, and sizes must be equal or 1; insert axes with x[:, "
+                "None]."
             )
         result.append(distinct.pop() if distinct else 1)
     mode = current.get().config.numpy_rank_promotion
     if mode != "allow" and len({len(s) for s in shapes}) > 1:
-        text = f"{name}: operands of different rank, with shapes {' '.join(map(str, shapes))}, are broadcast"
+        listed = " ".join(map(str, shapes))
+        text = f"{name}: operands of different rank, with shapes {listed}, are broadcast"
         if mode == "raise":
             raise ValueError(f"{text}, and numpy_rank_promotion is 'raise'")
         warnings.warn(text, stacklevel=4)

@@ -23,7 +23,9 @@ from hloom.ops.folds import fold
 class Linear(Primitive):
     """An op that is linear in its one operand: the tangent goes through the op itself."""
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
         return self(*primals, **params), self(*tangents, **params)
 
 
@@ -47,9 +49,16 @@ class AddAny(Primitive):
     def transpose(self, ct: Any, x: Any, y: Any) -> list[Any]:
         return [ct if is_linear(x) else None, ct if is_linear(y) else None]
 
-    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[int | None]) -> tuple[Any, int]:
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[int | None]
+    ) -> tuple[Any, int]:
         axis = next(a for a in axes if a is not None)
-        return add_any(*[spread(x, axis, size) if a is None else move(x, a, axis) for x, a in zip(operands, axes)]), axis
+        return add_any(
+            *[
+                spread(x, axis, size) if a is None else move(x, a, axis)
+                for x, a in zip(operands, axes)
+            ]
+        ), axis
 
 
 add_any_p = AddAny("add_any")
@@ -65,12 +74,13 @@ def add_any(x: Any, y: Any) -> Any:
 
 
 class Transpose(Linear):
-    """f32[2,3] -- permutation=(1, 0) --> f32[3,2].  Result axis i is operand axis permutation[i]."""
+    """f32[2,3] -- permutation=(1, 0) --> f32[3,2].  Result axis i is axis permutation[i]."""
 
     def infer(self, x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
         if sorted(permutation) != list(range(x.ndim)):
             raise TypeError(
-                f"transpose takes a permutation of the axes {tuple(range(x.ndim))} of {x}; got {permutation}"
+                f"transpose takes a permutation of the axes {tuple(range(x.ndim))} of {x}; got "
+                f"{permutation}"
             )
         return x.update(shape=tuple(x.shape[i] for i in permutation))
 
@@ -84,7 +94,12 @@ class Transpose(Linear):
         return [transpose(ct, inverse(permutation))]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, permutation: tuple[int, ...]
+        self,
+        size: int,
+        operands: Sequence[Any],
+        axes: Sequence[Any],
+        *,
+        permutation: tuple[int, ...],
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, axes
         return transpose(x, (axis, *[p + (p >= axis) for p in permutation])), 0
@@ -119,40 +134,64 @@ class BroadcastInDim(Linear):
     ) -> ShapedArray:
         where = f"broadcast_in_dim of {x} to shape {shape} with broadcast_dimensions {broadcast_dimensions}"
         if len(broadcast_dimensions) != x.ndim:
-            raise TypeError(f"{where}: one result axis is needed for each of the {x.ndim} operand axes")
+            raise TypeError(
+                f"{where}: one result axis is needed for each of the {x.ndim} operand axes"
+            )
         if any(n < 0 for n in shape):
             raise ValueError(f"{where}: sizes must not be negative")
         if list(broadcast_dimensions) != sorted(set(broadcast_dimensions)) or any(
             not 0 <= d < len(shape) for d in broadcast_dimensions
         ):
-            raise ValueError(f"{where}: result axes must be strictly increasing and below {len(shape)}")
+            raise ValueError(
+                f"{where}: result axes must be strictly increasing and below {len(shape)}"
+            )
         for axis, dim in enumerate(broadcast_dimensions):
             if x.shape[axis] not in (1, shape[dim]):
-                raise TypeError(f"{where}: axis {axis} has size {x.shape[axis]}, which is neither 1 nor {shape[dim]}")
+                raise TypeError(
+                    f"{where}: axis {axis} has size {x.shape[axis]}, which is neither 1 nor {shape[dim]}"
+                )
         return x.update(shape=shape)
 
-    def numpy(self, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]) -> Any:
+    def numpy(
+        self, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ) -> Any:
         full = [1] * len(shape)
         for axis, dim in enumerate(broadcast_dimensions):
             full[dim] = x.shape[axis]
         return np.broadcast_to(x.reshape(full), shape)
 
     def emit(
-        self, block: Any, out: ShapedArray, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+        self,
+        block: Any,
+        out: ShapedArray,
+        x: Any,
+        *,
+        shape: tuple[int, ...],
+        broadcast_dimensions: tuple[int, ...],
     ) -> Any:
-        return block.op(f"stablehlo.broadcast_in_dim {x}, dims = {list(broadcast_dimensions)}", (x,), out)
+        return block.op(
+            f"stablehlo.broadcast_in_dim {x}, dims = {list(broadcast_dimensions)}", (x,), out
+        )
 
     def transpose(
         self, ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
     ) -> list[Any]:
-        stretched = {d for a, d in enumerate(broadcast_dimensions) if x.aval.shape[a] == 1 != shape[d]}
+        stretched = {
+            d for a, d in enumerate(broadcast_dimensions) if x.aval.shape[a] == 1 != shape[d]
+        }
         new = tuple(d for d in range(len(shape)) if d not in broadcast_dimensions)
         summed = reduce_sum(ct, tuple(sorted((*new, *stretched))))
         kept = [a for a, d in enumerate(broadcast_dimensions) if d not in stretched]
         return [summed if not stretched else broadcast_in_dim(summed, x.aval.shape, kept)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, shape: Any, broadcast_dimensions: Any
+        self,
+        size: int,
+        operands: Sequence[Any],
+        axes: Sequence[Any],
+        *,
+        shape: Any,
+        broadcast_dimensions: Any,
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, axes
         dims = (0, *[d + 1 for d in broadcast_dimensions])
@@ -162,7 +201,9 @@ class BroadcastInDim(Linear):
 broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
 
 
-def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Any:
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> Any:
     """Repeat the operand to `shape`; its axis i becomes axis `broadcast_dimensions[i]`.
 
     Raises TypeError when a size is neither 1 nor the result's, ValueError for axes out of order.
@@ -184,7 +225,9 @@ class ReduceSum(Linear):
 
     def infer(self, x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         if not dtypes.in_domain(x.dtype, "number"):
-            raise TypeError(f"reduce_sum takes number operands; got {x}. Convert it, or use lax.reduce_or.")
+            raise TypeError(
+                f"reduce_sum takes number operands; got {x}. Convert it, or use lax.reduce_or."
+            )
         return x.update(shape=reduced_shape("reduce_sum", x, axes))
 
     def numpy(self, x: Any, *, axes: tuple[int, ...]) -> Any:
@@ -229,7 +272,9 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
 def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape without `axes`, which must be in range and not repeat."""
     if len(set(axes)) != len(axes) or any(not 0 <= a < x.ndim for a in axes):
-        raise ValueError(f"{name} takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {tuple(axes)}")
+        raise ValueError(
+            f"{name} takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {tuple(axes)}"
+        )
     return tuple(n for i, n in enumerate(x.shape) if i not in axes)
 
 
@@ -266,7 +311,9 @@ def spread(x: Any, axis: int, size: int) -> Any:
 
 def spread_scalar(x: Any, shape: tuple[int, ...]) -> Any:
     """A 0-d array repeated to `shape`; others as they are."""
-    return x if x.aval.shape == shape else broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=())
+    return (
+        x if x.aval.shape == shape else broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=())
+    )
 
 
 def sum_all(x: Any) -> Any:
@@ -279,7 +326,9 @@ def batch_first(size: int, operands: Sequence[Any], axes: Sequence[int | None]) 
     return [spread(x, 0, size) if a is None else move(x, a, 0) for x, a in zip(operands, axes)]
 
 
-def constant(value: bool | int | float | complex, dtype: np.dtype[Any], weak_type: bool = False) -> HostArray:
+def constant(
+    value: bool | int | float | complex, dtype: np.dtype[Any], weak_type: bool = False
+) -> HostArray:
     """A 0-d constant of the dtype."""
     return scalar(value, ShapedArray((), dtype, weak_type))
 

@@ -1,1 +1,1 @@
-"""Transformations of traced functions: forward (`jvp`), reverse (`linearize`, `transpose`), `batch`."""
+"""Transformations: forward (`jvp`), reverse (`linearize`, `transpose`), `batch`."""

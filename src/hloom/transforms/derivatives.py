@@ -22,8 +22,8 @@ from hloom.transforms.transpose import transpose_jaxpr
 class Flat:
     """A function of pytrees as a function of a list of arrays that returns a list.
 
-    `args` are all positional arguments; those at `positions` are given as the arrays.  What the last
-    call returned is described by `out_tree`, and by `aux` when the function returns a pair.
+    `args` are all positional arguments; those at `positions` are given as the arrays.  What the
+    last call returned is described by `out_tree`, and by `aux` when the function returns a pair.
     """
 
     def __init__(
@@ -48,7 +48,8 @@ class Flat:
             return as_array(x)
         except TypeError as error:
             raise TypeError(
-                f"{self.origin}: argument `{self.origin.arguments[index]}` is {error}. Pass an array or a number, "
+                f"{self.origin}: argument `{self.origin.arguments[index]}` is {error}. Pass an "
+                "array or a number, "
                 "or leave it out of what is transformed (argnums, in_axes, a closure)."
             ) from None
 
@@ -62,8 +63,8 @@ class Flat:
         if self.has_aux:
             if not isinstance(out, tuple) or len(out) != 2:
                 raise TypeError(
-                    f"{self.origin} with has_aux=True: the function must return a pair (result, aux); "
-                    f"it returned {type(out).__name__}"
+                    f"{self.origin} with has_aux=True: the function must return a pair (result, "
+                    f"aux); it returned {type(out).__name__}"
                 )
             out, aux = out
             aux_leaves, self.aux_tree = tree.flatten(aux)
@@ -98,7 +99,8 @@ def _positions(transform: str, argnums: int | Sequence[int], args: Sequence[Any]
             )
         if not -len(args) <= n < len(args):
             raise TypeError(
-                f"{transform} with argnums={argnums!r} needs at least {n + 1 if n >= 0 else -n} positional arguments; "
+                f"{transform} with argnums={argnums!r} needs at least {n + 1 if n >= 0 else -n} "
+                "positional arguments; "
                 f"the function was called with {len(args)}. Pass them by position, not by keyword."
             )
         found.append(n % len(args))
@@ -117,12 +119,14 @@ def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool)
             )
         if kind == "complex" and not holomorphic:
             raise TypeError(
-                f"{transform} takes real inputs; `{name}` is {x.aval}. For a holomorphic function pass "
+                f"{transform} takes real inputs; `{name}` is {x.aval}. For a holomorphic function "
+                "pass "
                 "holomorphic=True; else differentiate by the real and imaginary parts."
             )
         if kind not in ("float", "complex") and not allow_int:
             raise TypeError(
-                f"{transform} takes float inputs; `{name}` is {x.aval}. Pass {name}.astype(float) or a number such "
+                f"{transform} takes float inputs; `{name}` is {x.aval}. Pass {name}.astype(float) "
+                "or a number such "
                 "as 1.0, or choose other arguments with argnums=."
             )
 
@@ -135,26 +139,30 @@ def _check_scalar(flat: Flat, out: Array, transform: str, holomorphic: bool) -> 
             else f"a tree of {flat.out_tree.num_leaves} arrays"
         )
         raise TypeError(
-            f"{transform} is of functions that return one 0-d value; {flat.origin.name} returned {what}. "
+            f"{transform} is of functions that return one 0-d value; {flat.origin.name} returned "
+            f"{what}. "
             "Sum it to a scalar, or use hloom.vjp, which takes a cotangent."
         )
     kind = dtypes.kind(out.aval.dtype)
     if kind != ("complex" if holomorphic else "float"):
         raise TypeError(
-            f"{transform}: {flat.origin.name} must return a {'complex' if holomorphic else 'real float'} value; "
-            f"it returned {out.aval}"
+            f"{transform}: {flat.origin.name} must return a "
+            f"{'complex' if holomorphic else 'real float'} value; it returned {out.aval}"
         )
 
 
 def value_and_grad(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False,
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:  # fmt: skip
+) -> Callable[..., Any]:
     """A function that returns the value of `fun` and its gradient by the arguments at `argnums`.
 
-    `fun` returns a 0-d float, or a pair (that, anything) with `has_aux`.  The gradient has the shapes
-    and dtypes of those arguments.  Raises TypeError for inputs that are not floats or a result that
-    is not 0-d.
+    `fun` returns a 0-d float, or a pair (that, anything) with `has_aux`.  The gradient has the
+    shapes and dtypes of those arguments.  Raises TypeError for inputs that are not floats or a
+    result that is not 0-d.
 
     >>> hloom.value_and_grad(lambda x: x * x)(3.0)
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
@@ -170,14 +178,17 @@ def value_and_grad(
 
 
 def grad(
-    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False,
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[..., Any]:  # fmt: skip
+) -> Callable[..., Any]:
     """A function that returns the gradient of `fun` by the arguments at `argnums`.
 
-    `fun` returns a 0-d float (with `has_aux` a pair of that and anything: the result is then the pair
-    of gradient and aux).  Python control flow on values works: primals are computed as `fun` runs.
-    Raises TypeError for inputs that are not floats or a result that is not 0-d.
+    `fun` returns a 0-d float (with `has_aux` a pair of that and anything: the result is then the
+    pair of gradient and aux).  Python control flow on values works: primals are computed as `fun`
+    runs.  Raises TypeError for inputs that are not floats or a result that is not 0-d.
 
     >>> hloom.grad(lambda x: x * x if x > 0 else -x)(3.0)
     Array(6., dtype=float32, weak_type=True)
@@ -247,8 +258,11 @@ def jvp(
         raise TypeError(
             f"jvp takes primals and tangents of one structure; got {flat.treedef} and {treedef}"
         )
-    given = [_like(x, t, f"jvp: the tangent of `{flat.origin.arguments[i]}`") for i, (x, t) in enumerate(
-        zip(flat.leaves, leaves))]  # fmt: skip
+    pairs = zip(flat.leaves, leaves)
+    given = [
+        _like(x, t, f"jvp: the tangent of `{flat.origin.arguments[i]}`")
+        for i, (x, t) in enumerate(pairs)
+    ]
     outs, out_tangents = jvp_flat(flat, flat.leaves, given, flat.origin)
     count = flat.out_tree.num_leaves
     made = [linear.zeros(o.aval) if t is None else t for o, t in zip(outs[:count], out_tangents)]
@@ -319,7 +333,8 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
         leaves, treedef = tree.flatten((tangents, {}))
         if treedef != flat.treedef:
             raise TypeError(
-                f"linearize: tangents must have the primals' structure {flat.treedef}; got {treedef}"
+                f"linearize: tangents must have the primals' structure {flat.treedef}; got "
+                f"{treedef}"
             )
         given = [_like(x, t, "linearize: a tangent") for x, t in zip(flat.leaves, leaves)]
         found = dict(zip(linearized.live, eval_linear(linearized, given)))
@@ -345,8 +360,8 @@ def vmap(
     """A function that maps `fun` over an axis of its arguments, as one vectorised program.
 
     `in_axes` and `out_axes` are ints, None (not mapped) or pytrees of them, one entry for each
-    argument or result; keyword arguments are mapped over axis 0.  Raises ValueError when mapped axes
-    differ in size, naming the arguments.
+    argument or result; keyword arguments are mapped over axis 0.  Raises ValueError when mapped
+    axes differ in size, naming the arguments.
 
     >>> hloom.vmap(lambda x, y: x * y, in_axes=(0, None))(jnp.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float32)
@@ -366,7 +381,8 @@ def vmap(
         flat.origin = Origin("vmap", fun, LeafNames(fun, tree.flatten((args, kwargs))[1]))
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(
-                f"{flat.origin}: in_axes has {len(in_axes)} entries for {len(args)} positional arguments"
+                f"{flat.origin}: in_axes has {len(in_axes)} entries for {len(args)} positional "
+                "arguments"
             )
         wanted = (*in_axes, *[0] * len(names)) if isinstance(in_axes, tuple) else in_axes
         axes = _spread_axes(flat.origin, "in_axes", wanted, values)
@@ -404,7 +420,8 @@ def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
         raise TypeError(f"{flat.origin}: in_axes takes ints and None; got {axis!r}")
     if not -aval.ndim <= axis < aval.ndim:
         raise ValueError(
-            f"{flat.origin}: in_axes maps axis {axis} of argument `{flat.origin.arguments[index]}`, which is {aval}"
+            f"{flat.origin}: in_axes maps axis {axis} of argument "
+            f"`{flat.origin.arguments[index]}`, which is {aval}"
             + (". Use None in in_axes for what is not mapped." if not aval.ndim else "")
         )
     return axis % aval.ndim
