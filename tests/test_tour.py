@@ -1,4 +1,4 @@
-"""The tour: every row of what the seed shows, as a claim.  `make demo` runs the same as a program."""
+"""The tour: every row of what the seed shows, as a claim.  `make demo` runs it as a program."""
 
 from __future__ import annotations
 
@@ -218,7 +218,10 @@ def test_19_numpy_computes_shapes():
 
 
 def test_the_tour_does_not_import_jax():
-    code = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__'); assert 'jax' not in sys.modules"
+    code = (
+        "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__'); "
+        "assert 'jax' not in sys.modules"
+    )
     tour = __file__.replace("tests/test_tour.py", "docs/tour.py")
     done = subprocess.run(
         [sys.executable, "-c", code, tour], capture_output=True, text=True, timeout=120

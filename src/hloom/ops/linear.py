@@ -132,7 +132,8 @@ class BroadcastInDim(Linear):
     def infer(
         self, x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
     ) -> ShapedArray:
-        where = f"broadcast_in_dim of {x} to shape {shape} with broadcast_dimensions {broadcast_dimensions}"
+        dims = broadcast_dimensions
+        where = f"broadcast_in_dim of {x} to shape {shape} with broadcast_dimensions {dims}"
         if len(broadcast_dimensions) != x.ndim:
             raise TypeError(
                 f"{where}: one result axis is needed for each of the {x.ndim} operand axes"
@@ -148,7 +149,8 @@ class BroadcastInDim(Linear):
         for axis, dim in enumerate(broadcast_dimensions):
             if x.shape[axis] not in (1, shape[dim]):
                 raise TypeError(
-                    f"{where}: axis {axis} has size {x.shape[axis]}, which is neither 1 nor {shape[dim]}"
+                    f"{where}: axis {axis} has size {x.shape[axis]}, "
+                    f"which is neither 1 nor {shape[dim]}"
                 )
         return x.update(shape=shape)
 
