@@ -29,18 +29,20 @@ from hloom.ops.unary import exp, log1p
 
 Combine = Callable[..., Any]
 
-SHORT = 64  # an axis up to here is scanned by doubling, without a loop
+SHORT = 16  # an axis up to here is scanned by doubling, without a loop
 WIDE = 32  # rows of so many elements that lie together keep a loop's body busy
 LONGEST = 2000  # a loop is not longer than this: 0.25 us a step
 
 
 # ---- the scan in StableHLO ------------------------------------------------------------------
-def _scan(block: Any, x: Any, axis: int, combine: Combine, identity: Any, reverse: bool) -> Any:
+def _scan(
+    block: Any, x: Any, axis: int, combine: Combine, identity: Any, reverse: bool, short: int
+) -> Any:
     """All prefixes of `x` along an axis, combined; all suffixes if `reverse`."""
     shape, size = x.aval.shape, x.aval.shape[axis]
     if size <= 1 or not x.aval.size:
         return x
-    if size <= SHORT:
+    if size <= short:
         return _doubling(block, x, axis, combine, reverse)
     before, behind = prod(shape[:axis]), prod(shape[axis + 1 :])
     x = block.reshape(x, (before, size, behind))
@@ -101,7 +103,7 @@ def _blocked(
     Then each block is combined with the total of those before it, by a scan of R totals.
     """
     p, n, c = x.aval.shape
-    length = n if p * c >= 256 and n <= LONGEST else min(500, isqrt(n - 1) + 1)
+    length = n if p * c >= 256 and n <= LONGEST else min(LONGEST, isqrt(n - 1) + 1)
     count = -(-n // length)
     x = _filled_up(block, x, count * length, identity, reverse)
     # A transpose that is fused with what is around it costs 2 to 8 times as much.
@@ -135,7 +137,10 @@ def _with_totals(
     length = rows.aval.shape[1]
     last = 0 if reverse else length - 1
     totals = block.reshape(_cut(block, rows, 1, last, last + 1), shape)
-    totals = _scan(block, totals, 1, combine, identity, reverse)
+    if count <= LONGEST:  # one more loop; cutting again would run faster, but compile far longer
+        totals = _loop(block, totals, combine, reverse)
+    else:
+        totals = _blocked(block, totals, combine, identity, reverse)
     none = block.constant(identity, ShapedArray((p, 1, c), rows.aval.dtype))
     start = 1 if reverse else 0
     kept = _cut(block, totals, 1, start, start + count - 1)
@@ -231,7 +236,9 @@ class Cumulative(Primitive):
     def emit(self, block: Any, out: ShapedArray, x: Any, *, axis: int, reverse: bool) -> Any:
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
         x = block.convert(x, wide)
-        found = _scan(block, x, axis, self.combine, self.identity(wide), reverse)
+        # The steps of logsumexp are long programs: in a loop they stand once.
+        short = 2 if self is cumlogsumexp_p else SHORT
+        found = _scan(block, x, axis, self.combine, self.identity(wide), reverse, short)
         return block.convert(found, out.dtype)
 
     def jvp(

@@ -498,9 +498,9 @@ class ScatterLike(Primitive):
             f"scatter_dims_to_operand_dims = {index_map}, "
             f"index_vector_dim = {indices.aval.ndim - 1}>"
         )
+        # A true hint that indices are sorted makes XLA's CPU scatter 5 times slower.
         attributes = (
-            f"scatter_dimension_numbers = {numbers}, "
-            f"indices_are_sorted = {str(indices_are_sorted).lower()}, "
+            f"scatter_dimension_numbers = {numbers}, indices_are_sorted = false, "
             f"unique_indices = {str(unique_indices).lower()}"
         )
         scalar = ShapedArray((), out.dtype)
