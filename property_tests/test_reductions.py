@@ -20,7 +20,19 @@ import hloom
 import hloom.numpy as jnp
 from hloom.numpy.quantiles import METHODS
 
-DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint32", "float16", "float32", "float64", "complex64", "complex128"]
+DTYPES = [
+    "bool",
+    "int8",
+    "int32",
+    "int64",
+    "uint8",
+    "uint32",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 REAL = [d for d in DTYPES if not d.startswith("complex")]
 EXACT = ["max", "min", "any", "all", "count_nonzero", "nanmax", "nanmin"]
 SUMS = ["sum", "prod", "nansum", "nanprod", "mean", "nanmean", "var", "std", "nanvar", "nanstd"]
@@ -32,11 +44,16 @@ VALUES = {
     "f": [0.0, -0.0, 1.0, -1.0, 2.5, -3.25, 7.0, 0.125],
     "c": [0j, 1 + 0j, 1j, 2 - 1j, -3.5 + 2j, 1 - 1j],
 }
-SPECIAL = {"f": [np.nan, np.inf, -np.inf], "c": [complex(np.nan, 0), complex(1, np.nan), complex(np.inf, 0)]}
+SPECIAL = {
+    "f": [np.nan, np.inf, -np.inf],
+    "c": [complex(np.nan, 0), complex(1, np.nan), complex(np.inf, 0)],
+}
 
 
 @st.composite
-def arrays(draw: Any, names: list[str] = DTYPES, shape: Any = None, special: bool = True) -> np.ndarray:
+def arrays(
+    draw: Any, names: list[str] = DTYPES, shape: Any = None, special: bool = True
+) -> np.ndarray:
     """A small array of few values, so that there are ties; in one of two also NaN and infinities."""
     dtype = np.dtype(draw(st.sampled_from(names)))
     if shape is None:
@@ -177,7 +194,9 @@ def test_quantiles(name: str, data: Any) -> None:
         return
     if x.dtype == np.int8 or x.dtype.kind == "u":
         x = x.astype(np.int64)  # NumPy's difference of neighbours wraps around
-    q = data.draw(st.sampled_from([0.0, 1.0, 0.5, 0.25, 0.1, 0.7, 1 / 3]) | st.just([0.0, 0.3, 0.9]))
+    q = data.draw(
+        st.sampled_from([0.0, 1.0, 0.5, 0.25, 0.1, 0.7, 1 / 3]) | st.just([0.0, 0.3, 0.9])
+    )
     budget = 16 * precision(x) * 128
     if isinstance(q, list) and x.dtype == np.float32:
         x = x.astype(np.float64)
@@ -192,7 +211,13 @@ SIZES = [1, 2, 15, 16, 17, 255, 256, 257, 1023, 1024, 4095, 4096, 4097, 5000]
 def test_sizes(data: Any) -> None:
     size = data.draw(st.sampled_from(SIZES))
     x = data.draw(arrays(["float32", "float64", "int32", "bool", "complex64"], shape=(size,)))
-    name = data.draw(st.sampled_from(["max", "min", "argmax", "argmin", "any", "count_nonzero", "nanmax", "median", "cumsum"]))
-    if (name == "median" and x.dtype.kind == "c") or (name == "cumsum" and x.dtype.kind not in "bi"):
+    name = data.draw(
+        st.sampled_from(
+            ["max", "min", "argmax", "argmin", "any", "count_nonzero", "nanmax", "median", "cumsum"]
+        )
+    )
+    if (name == "median" and x.dtype.kind == "c") or (
+        name == "cumsum" and x.dtype.kind not in "bi"
+    ):
         return
     agree(lambda xp: getattr(xp, name)(x))

@@ -43,7 +43,9 @@ def test_descending(data: Any) -> None:
 @given(data=st.data())
 def test_lexsort(data: Any) -> None:
     shape = data.draw(st.sampled_from([(0,), (5,), (9,), (3, 4)]))
-    keys = tuple([data.draw(arrays(REAL, shape=shape)) for _ in range(data.draw(st.integers(1, 3)))])
+    keys = tuple(
+        [data.draw(arrays(REAL, shape=shape)) for _ in range(data.draw(st.integers(1, 3)))]
+    )
     agree(lambda xp: xp.lexsort(keys, axis=data.draw(st.just(-1))))
 
 
@@ -116,7 +118,9 @@ def test_take_and_put_along_an_axis(data: Any) -> None:
     want = x.copy()
     np.put_along_axis(want, places, x.flat[0], axis)
     with hloom.enable_x64():
-        np.testing.assert_array_equal(jnp.put_along_axis(x, places, x.flat[0], axis, inplace=False), want)
+        np.testing.assert_array_equal(
+            jnp.put_along_axis(x, places, x.flat[0], axis, inplace=False), want
+        )
 
 
 @given(data=st.data())
@@ -148,7 +152,9 @@ def test_unique_with_a_size_is_cut_or_filled_up(data: Any) -> None:
     if not x.size:
         return
     with hloom.enable_x64():
-        values, index, inverse, counts = hloom.jit(lambda x: jnp.unique(x, True, True, True, size=size))(x)
+        values, index, inverse, counts = hloom.jit(
+            lambda x: jnp.unique(x, True, True, True, size=size)
+        )(x)
     wanted = np.unique(x, True, True, True)
     n = min(size, len(wanted[0]))
     np.testing.assert_array_equal(values[:n], wanted[0][:n])

@@ -97,7 +97,9 @@ def test_writes_as_numpy(write: tuple) -> None:
 def test_modes_of_put() -> None:
     for mode in ("clip", "wrap"):
         want = written("put", X, [0, 50, -1], [7, 8, 9], mode=mode)
-        np.testing.assert_array_equal(jnp.put(X, [0, 50, -1], [7, 8, 9], mode=mode, inplace=False), want)
+        np.testing.assert_array_equal(
+            jnp.put(X, [0, 50, -1], [7, 8, 9], mode=mode, inplace=False), want
+        )
     for bad in ([50], [-13]):
         with pytest.raises(IndexError, match="out of bounds"):
             jnp.put(X, bad, 1, inplace=False)
@@ -105,7 +107,9 @@ def test_modes_of_put() -> None:
         jnp.place(X, X > 1, [], inplace=False)
     with pytest.raises(ValueError, match="same size"):
         jnp.place(X, [True], [1], inplace=False)
-    np.testing.assert_array_equal(jnp.put(X, jnp.array([50, 1]), 7, mode="drop", inplace=False), written("put", X, 1, 7))
+    np.testing.assert_array_equal(
+        jnp.put(X, jnp.array([50, 1]), 7, mode="drop", inplace=False), written("put", X, 1, 7)
+    )
 
 
 # ---- under a trace --------------------------------------------------------------------------------------
@@ -119,7 +123,9 @@ def test_traced_places_outside() -> None:
     assert take() == take(mode="fill") == [1, LEAST, LEAST, 3]
     assert take(fill_value=-7) == [1, -7, -7, 3]
     assert take(mode="clip") == [5, 5, 1, 3] and take(mode="wrap") == [1, 1, 5, 3]
-    along = lambda **how: hloom.jit(lambda x, i: jnp.take_along_axis(x, i, 0, **how))(I, OUTSIDE).tolist()
+    along = lambda **how: hloom.jit(lambda x, i: jnp.take_along_axis(x, i, 0, **how))(
+        I, OUTSIDE
+    ).tolist()
     assert along() == [1, LEAST, LEAST, 3] and along(fill_value=0) == [1, 0, 0, 3]
     assert np.isnan(hloom.jit(jnp.take)(I * 1.0, OUTSIDE)[1])
     with pytest.raises(NotImplementedError, match="mode='fill'"):
@@ -145,7 +151,10 @@ def test_dtypes_of_places(dtype: str) -> None:
 
 def test_nonzero_with_a_size() -> None:
     mask = I > 3
-    for f in (lambda x: jnp.nonzero(x, size=5, fill_value=-1), lambda x: jnp.where(x, size=5, fill_value=-1)):
+    for f in (
+        lambda x: jnp.nonzero(x, size=5, fill_value=-1),
+        lambda x: jnp.where(x, size=5, fill_value=-1),
+    ):
         assert f(mask)[0].tolist() == hloom.jit(f)(mask)[0].tolist() == [0, 3, 4, -1, -1]
     assert jnp.nonzero(mask, size=2)[0].tolist() == [0, 3]
     assert jnp.nonzero(mask, size=0)[0].shape == (0,)
@@ -157,7 +166,13 @@ def test_nonzero_with_a_size() -> None:
 
 
 def test_extract_and_compress_with_a_size() -> None:
-    assert hloom.jit(lambda x: jnp.extract(x > 3, x, size=5, fill_value=7))(I).tolist() == [5, 9, 5, 7, 7]
+    assert hloom.jit(lambda x: jnp.extract(x > 3, x, size=5, fill_value=7))(I).tolist() == [
+        5,
+        9,
+        5,
+        7,
+        7,
+    ]
     rows = jnp.arange(6).reshape(3, 2)
     keep = jnp.array([True, False, True])
     found = hloom.jit(lambda c, x: jnp.compress(c, x, axis=0, size=3))(keep, rows)
@@ -190,16 +205,23 @@ def test_derivatives() -> None:
     assert grad(lambda x: jnp.sum(jnp.take_along_axis(x, jnp.array([2, 2]), 0))) == [0, 0, 2]
     assert grad(lambda x: jnp.sum(jnp.extract(x > 1, x))) == [0, 1, 1]
     assert grad(lambda x: jnp.sum(jnp.put(x, 0, 5.0, inplace=False))) == [0, 1, 1]
-    assert grad(lambda x: jnp.sum(jnp.put_along_axis(x, jnp.array([1]), x[:1], 0, inplace=False))) == [2, 0, 1]
+    assert grad(
+        lambda x: jnp.sum(jnp.put_along_axis(x, jnp.array([1]), x[:1], 0, inplace=False))
+    ) == [2, 0, 1]
 
 
 def test_vmap_is_a_loop() -> None:
     x = jnp.array([[1, 0, 2], [0, 0, 3]])
     i = jnp.array([[2, 0], [1, 1]])
     pairs = zip(x, i)
-    np.testing.assert_array_equal(hloom.vmap(jnp.take)(x, i), np.stack([jnp.take(a, b) for a, b in pairs]))
+    np.testing.assert_array_equal(
+        hloom.vmap(jnp.take)(x, i), np.stack([jnp.take(a, b) for a, b in pairs])
+    )
     found = hloom.vmap(lambda x: jnp.nonzero(x, size=2, fill_value=-1)[0])(x)
     assert found.tolist() == [[0, 2], [2, -1]]
     rows = jnp.array([[0, 1, 2], [1, 3, 5]])
     assert hloom.vmap(jnp.searchsorted)(rows, jnp.array([1, 4])).tolist() == [1, 2]
-    assert hloom.vmap(jnp.searchsorted, in_axes=(None, 0))(rows[1], jnp.array([1, 4])).tolist() == [0, 2]
+    assert hloom.vmap(jnp.searchsorted, in_axes=(None, 0))(rows[1], jnp.array([1, 4])).tolist() == [
+        0,
+        2,
+    ]

@@ -15,7 +15,13 @@ ARRAYS = [
     "xp.array([[1, 2], [1, 2], [0, 1]])", "xp.array(3, 'int64')", "xp.array([True, False, True])",
     "xp.array([1j, 1, 1j, 2])", "xp.array([[0, xp.nan], [0, xp.nan]])", "xp.array([2, 200, 2], 'uint8')",
 ]  # fmt: skip
-FLAGS = ["", ", True, True, True", ", return_inverse=True", ", return_counts=True, equal_nan=False", ", equal_nan=False"]
+FLAGS = [
+    "",
+    ", True, True, True",
+    ", return_inverse=True",
+    ", return_counts=True, equal_nan=False",
+    ", equal_nan=False",
+]
 
 UNIQUE = [
     *[f"xp.unique({x}{flags})" for x in ARRAYS for flags in FLAGS],
@@ -51,7 +57,11 @@ def test_dtypes_that_numpy_cannot_sort(dtype: str) -> None:
     x = jnp.array([3, 1, 2, 1], dtype)
     values, index, inverse, counts = jnp.unique(x, True, True, True)
     assert values.dtype == dtype and values.astype(int).tolist() == [1, 2, 3]
-    assert index.tolist() == [1, 2, 0] and inverse.tolist() == [2, 0, 1, 0] and counts.tolist() == [2, 1, 1]
+    assert (
+        index.tolist() == [1, 2, 0]
+        and inverse.tolist() == [2, 0, 1, 0]
+        and counts.tolist() == [2, 1, 1]
+    )
     assert jnp.union1d(x, x[:1]).dtype == dtype
     assert jnp.setdiff1d(x, x[:1]).astype(int).tolist() == [1, 2]
     sized = hloom.jit(lambda x: jnp.unique(x, size=2))(x)
@@ -131,5 +141,10 @@ def test_derivatives_follow_the_first_of_equals() -> None:
 
 def test_vmap_is_a_loop() -> None:
     x = jnp.array([[1, 1, 2], [3, 2, 1]])
-    assert hloom.vmap(lambda x: jnp.unique(x, size=3, fill_value=0))(x).tolist() == [[1, 2, 0], [1, 2, 3]]
-    np.testing.assert_array_equal(hloom.vmap(lambda x: jnp.isin(x, x[:1]))(x), [[1, 1, 0], [1, 0, 0]])
+    assert hloom.vmap(lambda x: jnp.unique(x, size=3, fill_value=0))(x).tolist() == [
+        [1, 2, 0],
+        [1, 2, 3],
+    ]
+    np.testing.assert_array_equal(
+        hloom.vmap(lambda x: jnp.isin(x, x[:1]))(x), [[1, 1, 0], [1, 0, 0]]
+    )

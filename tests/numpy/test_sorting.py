@@ -65,7 +65,12 @@ def test_descending_places_are_stable() -> None:
     x = jnp.array([3, 1, 2, 1, 3, 3, 0])
     assert jnp.argsort(x, descending=True).tolist() == [0, 4, 5, 2, 1, 3, 6]
     assert jnp.argsort(x.astype("uint8"), descending=True).tolist() == [0, 4, 5, 2, 1, 3, 6]
-    assert jnp.argsort(jnp.array([1.0, jnp.nan, 2.0, jnp.nan]), descending=True).tolist() == [1, 3, 2, 0]
+    assert jnp.argsort(jnp.array([1.0, jnp.nan, 2.0, jnp.nan]), descending=True).tolist() == [
+        1,
+        3,
+        2,
+        0,
+    ]
 
 
 # ---- top_k -----------------------------------------------------------------------------------------
@@ -91,7 +96,11 @@ def test_top_k_along_an_axis() -> None:
     x = jnp.array([[1, 4], [3, 2], [5, 0]])
     values, places = jnp.top_k(x, 2, axis=0)
     assert values.tolist() == [[5, 4], [3, 2]] and places.tolist() == [[2, 0], [1, 1]]
-    for bad in (lambda: jnp.top_k(x, 3), lambda: jnp.top_k(x, -1), lambda: jnp.top_k(x, 1, mode="first")):
+    for bad in (
+        lambda: jnp.top_k(x, 3),
+        lambda: jnp.top_k(x, -1),
+        lambda: jnp.top_k(x, 1, mode="first"),
+    ):
         with pytest.raises(ValueError, match="top_k"):
             bad()
 

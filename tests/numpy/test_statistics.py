@@ -179,7 +179,9 @@ def test_nan_at_every_size(size: int) -> None:
     assert jnp.isnan(jnp.mean(x)) and jnp.isnan(jnp.median(x)) and jnp.isnan(jnp.percentile(x, 0))
     if size > 1:
         np.testing.assert_array_equal(jnp.nanmedian(x), np.nanmedian(x))
-        np.testing.assert_allclose(jnp.nanpercentile(x, 30), np.nanpercentile(x, 30), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(
+            jnp.nanpercentile(x, 30), np.nanpercentile(x, 30), rtol=1e-6, atol=1e-7
+        )
 
 
 # ---- transformations --------------------------------------------------------------------------------
@@ -191,11 +193,17 @@ def test_derivatives() -> None:
     np.testing.assert_allclose(grad(jnp.mean), np.full((2, 4), 1 / 8))
     x = np.asarray(X)
     np.testing.assert_allclose(grad(jnp.var), (x - x.mean()) / 4, rtol=1e-5)
-    np.testing.assert_allclose(grad(lambda x: jnp.sum(jnp.median(x, 1))), [[0.5, 0, 0.5, 0], [0.5, 0.5, 0, 0]])
-    np.testing.assert_allclose(grad(lambda x: jnp.quantile(x[0], 0.25)), [[0, 0.25, 0.75, 0], [0] * 4])
+    np.testing.assert_allclose(
+        grad(lambda x: jnp.sum(jnp.median(x, 1))), [[0.5, 0, 0.5, 0], [0.5, 0.5, 0, 0]]
+    )
+    np.testing.assert_allclose(
+        grad(lambda x: jnp.quantile(x[0], 0.25)), [[0, 0.25, 0.75, 0], [0] * 4]
+    )
     slope = hloom.grad(lambda q: jnp.quantile(X[0], q))(0.25)
     np.testing.assert_allclose(slope, 3.0, rtol=1e-6)
-    np.testing.assert_allclose(grad(lambda x: jnp.nanmean(x.at[0, 0].set(jnp.nan))), [[0] + [1 / 7] * 3, [1 / 7] * 4])
+    np.testing.assert_allclose(
+        grad(lambda x: jnp.nanmean(x.at[0, 0].set(jnp.nan))), [[0] + [1 / 7] * 3, [1 / 7] * 4]
+    )
 
 
 def test_vmap_is_a_loop() -> None:

@@ -71,24 +71,39 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> An
     return scan("cumprod", PROD, a, axis, dtype)
 
 
-def _cumulative(name: str, how: Scan, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
+def _cumulative(
+    name: str, how: Scan, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any
+) -> Any:
     refuse_out(name, out)
     x = array_like(name, x)
     if x.aval.ndim > 1 and axis is None:
-        raise ValueError(f"{name}: for arrays which have more than one dimension `axis` is required; got {x.aval}")
+        raise ValueError(
+            f"{name}: for arrays which have more than one dimension `axis` is required; "
+            f"got {x.aval}"
+        )
     if not x.aval.shape:
         x = reshape(x, (1,))
     axis = 0 if axis is None else axis_argument(name, axis, x.aval.ndim)
     found = scan(name, how, x, axis, dtype)
     if not include_initial:
         return found
-    first = full([1 if i == axis else n for i, n in enumerate(found.aval.shape)], how.identity, found.aval.dtype)
+    first = full(
+        [1 if i == axis else n for i, n in enumerate(found.aval.shape)],
+        how.identity,
+        found.aval.dtype,
+    )
     return concatenate([first, found], axis)
 
 
 @eager.function
 def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    include_initial: bool = False,
 ) -> Any:
     """The sum of each element and all before it along `axis`, after a zero if `include_initial`.
 
@@ -102,7 +117,13 @@ def cumulative_sum(
 
 @eager.function
 def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    include_initial: bool = False,
 ) -> Any:
     """The product of each element and all before it along `axis`, after a one if `include_initial`.
 

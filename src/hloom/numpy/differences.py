@@ -33,8 +33,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """The differences of neighbours along `axis`, taken `n` times; each time one element less.
 
     `prepend` and `append` are put before and behind first: arrays, or one number.  Of bools it says
-    whether neighbours differ.  Raises ValueError for a negative `n` or a 0-d array, AxisError for an
-    axis that is not there.
+    whether neighbours differ.  Raises ValueError for a negative `n` or a 0-d array, AxisError for
+    an axis that is not there.
 
     >>> jnp.diff(jnp.array([1, 4, 9, 16])), jnp.diff(jnp.array([1, 4, 9, 16]), n=2)
     (Array([3, 5, 7], dtype=int32), Array([2, 2], dtype=int32))
@@ -73,7 +73,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """
     ary = flat(array_like("ediff1d", ary))
     if kind_of(ary) == "bool":
-        raise TypeError(f"ediff1d: bools can't be subtracted; got {ary.aval}. Convert: x.astype(int).")
+        raise TypeError(
+            f"ediff1d: bools can't be subtracted; got {ary.aval}. Convert: x.astype(int)."
+        )
     ary = cast(ary, ary.aval.dtype)
     parts = [step(ary, 0)]
     for name, given, at in (("to_begin", to_begin, 0), ("to_end", to_end, len(parts) + 1)):
@@ -82,7 +84,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         given = array_like("ediff1d", given)
         if not np.can_cast(given.aval.dtype, ary.aval.dtype, "same_kind"):
             raise TypeError(
-                f"ediff1d: dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule; got "
+                f"ediff1d: dtype of `{name}` must be compatible with input `ary` under the "
+                "`same_kind` rule; got "
                 f"{given.aval} for {ary.aval}"
             )
         parts.insert(at, flat(cast(given, ary.aval.dtype)))
@@ -95,16 +98,18 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     """The slopes of samples along each axis: an array, or a tuple of one for each axis.
 
     Inside, second order differences of both neighbours; at the ends one-sided ones of `edge_order`
-    1 or 2.  `varargs` are distances: one for all axes, or one for each, a number or the coordinates.
-    Integers become the default float.  Raises ValueError for too few elements, TypeError for another
-    number of distances and for bools.
+    1 or 2.  `varargs` are distances: one for all axes, or one for each, a number or the
+    coordinates.  Integers become the default float.  Raises ValueError for too few elements,
+    TypeError for another number of distances and for bools.
 
     >>> jnp.gradient(jnp.array([1.0, 2.0, 4.0, 7.0]))
     Array([1. , 1.5, 2.5, 3. ], dtype=float32)
     """
     f = array_like("gradient", f)
     if kind_of(f) == "bool":
-        raise TypeError(f"gradient: bools can't be subtracted; got {f.aval}. Convert: x.astype(int).")
+        raise TypeError(
+            f"gradient: bools can't be subtracted; got {f.aval}. Convert: x.astype(int)."
+        )
     f = cast(f, mean_dtype(f.aval.dtype))
     axes = _axes(f, axis)
     distances = _distances(f, axes, varargs)
@@ -138,7 +143,9 @@ def _distances(f: Any, axes: list[int], given: Any) -> list[Any]:
     if len(made) == 1 and not made[0].aval.shape:
         made = made * len(axes)
     if len(made) != len(axes):
-        raise TypeError(f"gradient: invalid number of arguments: {len(made)} distances for {len(axes)} axes")
+        raise TypeError(
+            f"gradient: invalid number of arguments: {len(made)} distances for {len(axes)} axes"
+        )
     return [_distance(f, i, d) for i, d in zip(axes, made)]
 
 
@@ -150,7 +157,8 @@ def _distance(f: Any, axis: int, d: Any) -> Any:
         raise ValueError(f"gradient: distances must be either scalars or 1d; got {d.aval}")
     if d.aval.size != f.aval.shape[axis]:
         raise ValueError(
-            "gradient: when 1d, distances must match the length of the corresponding dimension; got "
+            "gradient: when 1d, distances must match the length of the corresponding dimension; "
+            "got "
             f"{d.aval} for axis {axis} of {f.aval}"
         )
     apart = step(d, 0)
@@ -164,7 +172,9 @@ def _slopes(f: Any, axis: int, d: Any, order: int) -> Any:
         return slice_in_dim(x, start, stop, 1, axis)
 
     uniform = not d.aval.shape
-    before, behind = (d, d) if uniform else (cut(d, 0, n - 2), cut(d, 1, n - 1)) if n > 2 else (None, None)
+    before, behind = (
+        (d, d) if uniform else (cut(d, 0, n - 2), cut(d, 1, n - 1)) if n > 2 else (None, None)
+    )
     parts = [_edge(cut, f, d, n, order, first=True)]
     if n > 2:
         low, middle, high = cut(f, 0, n - 2), cut(f, 1, n - 1), cut(f, 2, n)
@@ -187,7 +197,9 @@ def _edge(cut: Any, f: Any, d: Any, n: int, order: int, *, first: bool) -> Any:
     at = [0, 1, 2] if first else [n - 1, n - 2, n - 3]
     gaps = [0, 1] if first else [n - 2, n - 3]
     values = [cut(f, i, i + 1) for i in at[: order + 1]]
-    near, far = [d if not d.aval.shape else cut(d, i, i + 1) for i in gaps[:order]] + [None] * (2 - order)
+    near, far = [d if not d.aval.shape else cut(d, i, i + 1) for i in gaps[:order]] + [None] * (
+        2 - order
+    )
     if order == 1:
         return (values[1] - values[0]) * sign / near
     both = near + far
@@ -204,8 +216,8 @@ def _edge(cut: Any, f: Any, d: Any, n: int, order: int, *, first: bool) -> Any:
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The area under samples along `axis`, by the trapezoidal rule.
 
-    They lie at the coordinates `x`, along the axis or of the shape of `y`, or `dx` apart.  Bools and
-    integers become the default float.  Raises AxisError for an axis that is not there.
+    They lie at the coordinates `x`, along the axis or of the shape of `y`, or `dx` apart.  Bools
+    and integers become the default float.  Raises AxisError for an axis that is not there.
 
     >>> jnp.trapezoid(jnp.array([1.0, 2.0, 3.0])), jnp.trapezoid(jnp.array([1.0, 2.0, 3.0]), dx=2.0)
     (Array(4., dtype=float32), Array(8., dtype=float32))
@@ -221,7 +233,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         x = array_like("trapezoid", x, 1)
         if x.aval.ndim == 1:
             width = step(x, 0)
-            width = reshape(width, [width.aval.size if i == axis else 1 for i in range(y.aval.ndim)])
+            width = reshape(
+                width, [width.aval.size if i == axis else 1 for i in range(y.aval.ndim)]
+            )
         else:
             width = step(x, axis_argument("trapezoid", axis, x.aval))
     heights = slice_in_dim(y, min(1, n), n, 1, axis) + slice_in_dim(y, 0, max(n - 1, 0), 1, axis)

@@ -42,10 +42,10 @@ from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim, unstack
 def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
     """How often each of 0, 1, 2, .. occurs in `x`, i32[n]; with weights, the sums of these.
 
-    The result has `minlength` elements, or one more than the largest number.  Under a trace `length`
-    must be given instead: larger numbers are left out, negative ones count as 0.  Counts are of the
-    default integer dtype, sums floats.  Raises ValueError for known negative numbers, for another
-    number of axes, and weights of another shape; TypeError for what is no integers.
+    The result has `minlength` elements, or one more than the largest number.  Under a trace
+    `length` must be given instead: larger numbers are left out, negative ones count as 0.  Counts
+    are of the default integer dtype, sums floats.  Raises ValueError for known negative numbers,
+    for another number of axes, and weights of another shape; TypeError for what is no integers.
 
     >>> jnp.bincount(jnp.array([1, 3, 1]))
     Array([0, 2, 0, 1], dtype=int32)
@@ -69,12 +69,16 @@ def _length(x: Any, minlength: int, length: Any) -> int:
         return max(index(length), minlength)
     concrete = x.concrete()
     if concrete is None:
-        raise errors.ConcretizationTypeError.parameter("jnp.bincount(x, length=n)", "length", x.traced())
+        raise errors.ConcretizationTypeError.parameter(
+            "jnp.bincount(x, length=n)", "length", x.traced()
+        )
     value = concrete._value()
     if not value.size:
         return minlength
     if int(value.min()) < 0:
-        raise ValueError(f"bincount: 'list' argument must have no negative elements; got {value.min()}")
+        raise ValueError(
+            f"bincount: 'list' argument must have no negative elements; got {value.min()}"
+        )
     return max(int(value.max()) + 1, minlength)
 
 
@@ -86,7 +90,9 @@ def _bincount(x: Any, weights: Any, length: int) -> Any:
         return counted(x, full(x.aval.shape, 1, default_int()), length)
     weights = array_like("bincount", weights, 1)
     if weights.aval.shape != x.aval.shape:
-        raise ValueError(f"bincount: the weights and list don't have the same length: {weights.aval}, {x.aval}")
+        raise ValueError(
+            f"bincount: the weights and list don't have the same length: {weights.aval}, {x.aval}"
+        )
     return counted(x, cast(weights, mean_dtype(weights.aval.dtype)), length)
 
 
@@ -101,7 +107,7 @@ def counted(places: Any, weights: Any, length: int) -> Any:
 
 # ---- digitize -----------------------------------------------------------------------------------
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
-    """Into which of the bins each number falls: 0 is before the first edge, len(bins) behind the last.
+    """Into which bin each number falls: 0 is before the first edge, len(bins) behind the last.
 
     Edges ascend or descend.  `right` bins contain their upper edge, others their lower one.  The
     result has the shape of `x` and the default integer dtype.  Raises ValueError for known edges in
@@ -136,7 +142,7 @@ def _digitize(x: Any, bins: Any, side: str) -> Any:
 
 # ---- edges --------------------------------------------------------------------------------------
 def _outer(name: str, a: Any, bounds: Any) -> tuple[Any, Any] | None:
-    """The given bounds of all bins; None where they are those of the data.  Checks what is known."""
+    """The given bounds of all bins; None where they are those of the data.  Checks known ones."""
     if bounds is None:
         _check_finite(name, a)
         return None
@@ -158,26 +164,35 @@ def _check_finite(name: str, a: Any) -> None:
     value = known._value().astype(np.float64)
     low, high = value.min(), value.max()
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(f"{name}: autodetected range of [{low}, {high}] is not finite; pass range=(low, high)")
+        raise ValueError(
+            f"{name}: autodetected range of [{low}, {high}] is not finite; pass range=(low, high)"
+        )
 
 
-def _bins_argument(name: str, a: Any, bins: Any, bounds: Any, weights: Any) -> tuple[int | None, Any]:
+def _bins_argument(
+    name: str, a: Any, bins: Any, bounds: Any, weights: Any
+) -> tuple[int | None, Any]:
     """The number of bins, or their edges."""
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError(
-                f"{name}: Automated estimation of the number of bins is not supported for weighted data; pass a number"
+                f"{name}: Automated estimation of the number of bins is not supported for weighted "
+                "data; pass a number"
             )
         known = a.concrete()
         if known is None:
-            raise errors.ConcretizationTypeError.parameter(f"jnp.{name}(a, bins={bins!r})", "a", a.traced())
+            raise errors.ConcretizationTypeError.parameter(
+                f"jnp.{name}(a, bins={bins!r})", "a", a.traced()
+            )
         return len(np.histogram_bin_edges(known._value(), bins, bounds)) - 1, None
     edges = array_like(name, bins, 1)
     if not edges.aval.shape:
         try:
             number = index(bins)
         except TypeError:
-            raise TypeError(f"{name}: `bins` must be an integer, a string, or an array; got {bins!r:.60}") from None
+            raise TypeError(
+                f"{name}: `bins` must be an integer, a string, or an array; got {bins!r:.60}"
+            ) from None
         if number < 1:
             raise ValueError(f"{name}: `bins` must be positive, when an integer; got {number}")
         return number, None
@@ -200,7 +215,10 @@ def _even_edges(a: Any, bounds: Any, number: int) -> Any:
         low, high = (cast_exactly(f(a, axes), exact) for f in (reduce_min, reduce_max))
         half = constant(0.5, exact)
         flat_range = eq(low, high)
-        low, high = select(flat_range, sub(low, half), low), select(flat_range, add(high, half), high)
+        low, high = (
+            select(flat_range, sub(low, half), low),
+            select(flat_range, add(high, half), high),
+        )
     else:
         low, high = (0.0, 1.0) if bounds is None else bounds
         low, high = (cast_exactly(array_like("histogram", x), FLOAT64) for x in (low, high))
@@ -222,9 +240,9 @@ def _host(value: Any) -> Any:
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """The edges of the bins that `histogram` counts in.
 
-    `bins` is their number, the edges themselves, or the name of one of NumPy's rules ("auto"), which
-    needs known data.  `range` is from where to where, by default all data.  Raises ValueError for
-    edges in no order, and ranges that are not finite.
+    `bins` is their number, the edges themselves, or the name of one of NumPy's rules ("auto"),
+    which needs known data.  `range` is from where to where, by default all data.  Raises ValueError
+    for edges in no order, and ranges that are not finite.
 
     >>> jnp.histogram_bin_edges(jnp.array([0.0, 1.0, 4.0]), bins=4)
     Array([0., 1., 2., 3., 4.], dtype=float32)
@@ -261,7 +279,10 @@ def histogram(
     if weights is not None:
         weights = array_like("histogram", weights, 4)
         if weights.aval.shape != a.aval.shape:
-            raise ValueError(f"histogram: weights should have the same shape as a; got {weights.aval} and {a.aval}")
+            raise ValueError(
+                f"histogram: weights should have the same shape as a; got {weights.aval} and "
+                f"{a.aval}"
+            )
     number, edges = _bins_argument("histogram", a, bins, range, weights)
     bounds = _outer("histogram", a, range) if edges is None else None
     low, high = (None, None) if bounds is None else map(_host, bounds)
@@ -308,10 +329,10 @@ def histogramdd(
 ) -> tuple[Any, list[Any]]:
     """How many points fall into each cell of a grid, and the edges of the bins along each axis.
 
-    `sample` is f32[n,d], or a sequence of d arrays of coordinates.  `bins` is a number for all axes,
-    or a sequence of numbers and edges, one for each; `range` a sequence of bounds or None.  Counts
-    are floats.  Raises ValueError where there are not as many bins or ranges as axes, and what
-    `histogram` raises.
+    `sample` is f32[n,d], or a sequence of d arrays of coordinates.  `bins` is a number for all
+    axes, or a sequence of numbers and edges, one for each; `range` a sequence of bounds or None.
+    Counts are floats.  Raises ValueError where there are not as many bins or ranges as axes, and
+    what `histogram` raises.
 
     >>> counts, edges = jnp.histogramdd(jnp.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]]), bins=2)
     >>> counts
@@ -343,22 +364,31 @@ def _coordinates(sample: Any) -> list[Any]:
         if sample.aval.ndim == 1:
             return [sample]
         if sample.aval.ndim != 2:
-            raise ValueError(f"histogramdd: sample must have two axes, points and coordinates; got {sample.aval}")
+            raise ValueError(
+                f"histogramdd: sample must have two axes, points and coordinates; got {sample.aval}"
+            )
         columns = list(unstack(sample, 1))
     if any(x.aval.ndim != 1 or x.aval.shape != columns[0].aval.shape for x in columns):
         raise ValueError(
-            f"histogramdd: coordinates must be vectors of one length; got {', '.join(str(x.aval) for x in columns)}"
+            "histogramdd: coordinates must be vectors of one length; got "
+            f"{', '.join(str(x.aval) for x in columns)}"
         )
     return columns
 
 
 def _for_each(what: str, given: Any, d: int) -> Sequence[Any]:
     """One for each axis."""
-    if isinstance(given, str) or not hasattr(given, "__len__") or getattr(given, "shape", None) == ():
+    if (
+        isinstance(given, str)
+        or not hasattr(given, "__len__")
+        or getattr(given, "shape", None) == ()
+    ):
         return [given] * d
     if len(given) != d:
-        words = "The dimension of bins must be equal to the dimension of the sample x." if what == "bins" else (
-            "range argument must have one entry per dimension"
+        words = (
+            "The dimension of bins must be equal to the dimension of the sample x."
+            if what == "bins"
+            else ("range argument must have one entry per dimension")
         )
         raise ValueError(f"histogramdd: {words} Got {len(given)} for {d} axes.")
     return list(given)
@@ -367,7 +397,12 @@ def _for_each(what: str, given: Any, d: int) -> Sequence[Any]:
 @eager.function(static=("numbers", "density"))
 def _histogramdd(*given: Any, numbers: tuple[int | None, ...], density: bool) -> tuple[Any, ...]:
     d = len(numbers)
-    columns, edges, outer, weights = given[:d], list(given[d : 2 * d]), given[2 * d : 4 * d], given[4 * d]
+    columns, edges, outer, weights = (
+        given[:d],
+        list(given[d : 2 * d]),
+        given[2 * d : 4 * d],
+        given[4 * d],
+    )
     for i, number in enumerate(numbers):
         if number is not None:
             low, high = outer[2 * i : 2 * i + 2]
@@ -386,7 +421,10 @@ def _histogramdd(*given: Any, numbers: tuple[int | None, ...], density: bool) ->
         weights = full((n,), 1, mean_dtype(INT32))
     weights = array_like("histogramdd", weights)
     found = reshape(counted(place, cast(weights, mean_dtype(weights.aval.dtype)), cells), shape)
-    made = [e if number is None else cast(e, mean_dtype(e.aval.dtype)) for e, number in zip(edges, numbers)]
+    made = [
+        e if number is None else cast(e, mean_dtype(e.aval.dtype))
+        for e, number in zip(edges, numbers)
+    ]
     return _dense(found, edges) if density else found, *made
 
 
@@ -400,21 +438,29 @@ def _dense(found: Any, edges: Sequence[Any]) -> Any:
 
 
 def histogram2d(
-    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: Any = None,
 ) -> tuple[Any, Any, Any]:
     """How many points fall into each cell of a grid, and the edges along both axes.
 
     `bins` is a number, edges for both axes, or a pair of numbers or edges.  Counts are floats.
     Raises ValueError when `x` and `y` differ in length, and what `histogramdd` raises.
 
-    >>> counts, _, _ = jnp.histogram2d(jnp.array([0.0, 1.0, 1.0]), jnp.array([0.0, 2.0, 1.0]), bins=2)
+    >>> x, y = jnp.array([0.0, 1.0, 1.0]), jnp.array([0.0, 2.0, 1.0])
+    >>> counts, _, _ = jnp.histogram2d(x, y, bins=2)
     >>> counts
     Array([[1., 0.],
            [0., 2.]], dtype=float32)
     """
     x, y = array_like("histogram2d", x), array_like("histogram2d", y, 1)
     if x.aval.shape != y.aval.shape:
-        raise ValueError(f"histogram2d: x and y must have the same length; got {x.aval} and {y.aval}")
+        raise ValueError(
+            f"histogram2d: x and y must have the same length; got {x.aval} and {y.aval}"
+        )
     if hasattr(bins, "__len__") and not isinstance(bins, str) and len(bins) not in (1, 2):
         bins = [array_like("histogram2d", bins, 2)] * 2
     found, (first, second) = histogramdd([x, y], bins, range, density, weights)

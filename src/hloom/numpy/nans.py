@@ -1,4 +1,4 @@
-"""Reductions that leave NaN out.  Means are in `statistics`, medians and percentiles in `quantiles`."""
+"""Reductions that leave NaN out; means are in `statistics`, percentiles in `quantiles`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def nanprod(
     Array(8., dtype=float32)
     """
     a = _without("nanprod", a, 1)
-    return reductions.fold("nanprod", reductions.PROD, a, axis, dtype, out, keepdims, initial, where)
+    return reductions.fold(
+        "nanprod", reductions.PROD, a, axis, dtype, out, keepdims, initial, where
+    )
 
 
 @eager.function
@@ -93,7 +95,14 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) ->
 
 # ---- extremes -----------------------------------------------------------------------------------
 def _extreme(
-    name: str, how: reductions.Extreme, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any
+    name: str,
+    how: reductions.Extreme,
+    a: Any,
+    axis: Any,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
 ) -> Any:
     a = array_like(name, a)
     if not is_inexact(a):
@@ -156,13 +165,21 @@ def _nanargmin(a: Any, axis: Any, out: Any, keepdims: bool) -> Any:
 
 
 def _place(
-    name: str, find: Callable[..., Any], worst: Callable[..., Any], a: Any, axis: Any, out: Any, keepdims: Any
+    name: str,
+    find: Callable[..., Any],
+    worst: Callable[..., Any],
+    a: Any,
+    axis: Any,
+    out: Any,
+    keepdims: Any,
 ) -> Any:
     a = array_like(name, a)
     if not is_inexact(a):
         return reductions.place(name, find, a, axis, out, keepdims)
     numbers = eq(a, a)
-    found = reductions.place(name, find, masked(a, numbers, worst(a.aval.dtype)), axis, out, keepdims)
+    found = reductions.place(
+        name, find, masked(a, numbers, worst(a.aval.dtype)), axis, out, keepdims
+    )
     numbers, along_axis = along(name, numbers, axis)
     some = lax.reduce_or(numbers, (along_axis,))
     if keepdims:

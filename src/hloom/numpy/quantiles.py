@@ -59,8 +59,8 @@ LARGE = 1 << 16
 class Method(NamedTuple):
     """Where the quantile `q` of `n` elements lies, counted from 0; both floats of one dtype.
 
-    A `discrete` method gives the place of an element.  For others the place may lie between two, and
-    `weight(fraction)` is the share of the second.
+    A `discrete` method gives the place of an element.  For others the place may lie between two,
+    and `weight(fraction)` is the share of the second.
     """
 
     place: Callable[[Any, Any], Any]
@@ -142,13 +142,15 @@ METHODS = {
     "lower": Method(lambda n, q: floor(_linear(n, q)), discrete=True),
     "higher": Method(lambda n, q: ceil(_linear(n, q)), discrete=True),
     "midpoint": Method(_middle, _if_whole(0.0, 0.5)),
-    "nearest": Method(lambda n, q: lax_round(_linear(n, q), RoundingMethod.TO_NEAREST_EVEN), discrete=True),
+    "nearest": Method(
+        lambda n, q: lax_round(_linear(n, q), RoundingMethod.TO_NEAREST_EVEN), discrete=True
+    ),
 }
 
 
 # ---- the slices that are reduced ----------------------------------------------------------------
 class Slices(NamedTuple):
-    """An array and the one axis of it that is reduced; `shape` and `axes` are those it had before."""
+    """An array and the axis of it that is reduced; `shape` and `axes` are those it had before."""
 
     x: Any
     axis: int
@@ -219,7 +221,11 @@ def _median(name: str, a: Any, axis: Any, out: Any, keepdims: bool, skip_nan: bo
 
 @eager.reduction
 def median(
-    a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
 ) -> Any:
     """The median over `axis`: the middle element, or the mean of the two in the middle.
 
@@ -234,7 +240,11 @@ def median(
 
 @eager.reduction
 def nanmedian(
-    a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
 ) -> Any:
     """The median over `axis` of the elements that are not NaN; NaN where there are none.
 
@@ -254,18 +264,32 @@ def _fractions(name: str, q: Any, whole: int) -> tuple[Any, Any]:
     from 0 to `whole`.
     """
     bare = q.__class__ in (int, float, bool)
-    on_host = bare or isinstance(q, (np.ndarray, np.generic)) or (isinstance(q, (list, tuple)) and _is_plain(q))
-    given = from_numpy(_float64_unless_narrow(np.asarray(q)), True) if on_host else array_like(name, q)
+    on_host = (
+        bare
+        or isinstance(q, (np.ndarray, np.generic))
+        or (isinstance(q, (list, tuple)) and _is_plain(q))
+    )
+    given = (
+        from_numpy(_float64_unless_narrow(np.asarray(q)), True) if on_host else array_like(name, q)
+    )
     if kind_of(given) == "complex":
         raise TypeError(f"{name}: q must be real; got {given.aval}")
-    dtype = None if bare else dtypes.canonicalize(mean_dtype(given.aval.dtype), current.get().config.enable_x64)
+    dtype = (
+        None
+        if bare
+        else dtypes.canonicalize(mean_dtype(given.aval.dtype), current.get().config.enable_x64)
+    )
     if given.aval.dtype != FLOAT64:
         given = cast_exactly(given, wide_dtype(mean_dtype(given.aval.dtype)))
     known = given.concrete()
     if known is not None:
         value = known._value()
         if not np.all((value >= 0) & (value <= whole)):
-            words = "Percentiles must be in the range [0, 100]" if whole == 100 else "Quantiles must be in the range [0, 1]"
+            words = (
+                "Percentiles must be in the range [0, 100]"
+                if whole == 100
+                else "Quantiles must be in the range [0, 1]"
+            )
             raise ValueError(f"{name}: {words}; got {value}")
         if known is given:
             return from_numpy(np.asarray(value / value.dtype.type(whole)), True), dtype
@@ -282,13 +306,16 @@ def _float64_unless_narrow(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _quantiles(
-    name: str, whole: int, a: Any, q: Any, axis: Any, out: Any, method: Any, keepdims: Any, weights: Any,
+    name: str, whole: int, a: Any, q: Any, axis: Any, out: Any, method: Any, keepdims: Any,
+    weights: Any,
     skip_nan: bool,
 ) -> Any:  # fmt: skip
     """The body of all four functions; what depends on values known here is checked here."""
     refuse_out(name, out)
     if method not in METHODS:
-        raise ValueError(f"{name}: {method!r} is not a valid method. Use one of: {', '.join(METHODS)}")
+        raise ValueError(
+            f"{name}: {method!r} is not a valid method. Use one of: {', '.join(METHODS)}"
+        )
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError(f"{name}: Only method 'inverted_cdf' supports weights. Got: {method}.")
@@ -309,7 +336,9 @@ def _check_weights(name: str, weights: Any) -> None:
 
 
 @eager.function(static=("axis", "keepdims", "method", "rest"))
-def _quantile(a: Any, q: Any, weights: Any, axis: Any, keepdims: bool, method: str, rest: tuple[Any, ...]) -> Any:
+def _quantile(
+    a: Any, q: Any, weights: Any, axis: Any, keepdims: bool, method: str, rest: tuple[Any, ...]
+) -> Any:
     name, q_dtype, skip_nan = rest
     a = array_like(name, a)
     how = METHODS[method]
@@ -318,7 +347,10 @@ def _quantile(a: Any, q: Any, weights: Any, axis: Any, keepdims: bool, method: s
     slices = slices_of(name, cast(a, a.aval.dtype), axis)
     skip_nan = skip_nan and is_inexact(a)
     if not slices.size and not skip_nan:
-        raise IndexError(f"{name}: a quantile of no elements: index -1 is out of bounds for axis {axis} with size 0")
+        raise IndexError(
+            f"{name}: a quantile of no elements: index -1 is out of bounds for axis {axis} with "
+            "size 0"
+        )
     count = q.aval.size
     shape = (count, *slices.rest)
     flat = broadcast_in_dim(reshape(q, (count,)), shape, (0,))
@@ -336,7 +368,8 @@ def _check_dtype(name: str, a: Any, how: Method) -> None:
         raise TypeError(f"{name}: a must be an array of real numbers; got {a.aval}")
     if a.aval.dtype == BOOL and not how.discrete:
         raise TypeError(
-            f"{name}: bools can't be interpolated; got {a.aval}. Convert them, x.astype(int), or take "
+            f"{name}: bools can't be interpolated; got {a.aval}. Convert them, x.astype(int), or "
+            "take "
             "method='lower'."
         )
 
@@ -351,13 +384,17 @@ def _result_dtype(a: Any, q_dtype: Any, how: Method) -> np.dtype[Any]:
     return dtypes.join(((own, False), (q_dtype, False)), current.get().config.enable_x64)[0]
 
 
-def _interpolated(slices: Slices, q: Any, how: Method, skip_nan: bool, result: np.dtype[Any]) -> Any:
+def _interpolated(
+    slices: Slices, q: Any, how: Method, skip_nan: bool, result: np.dtype[Any]
+) -> Any:
     """The quantiles, (k, *rest)."""
     shape = q.aval.shape
     if slices.size >= LARGE:
         q = cast_exactly(q, FLOAT64)
     if skip_nan:
-        n = broadcast_in_dim(cast_exactly(slices.numbers(), q.aval.dtype), shape, range(1, len(shape)))
+        n = broadcast_in_dim(
+            cast_exactly(slices.numbers(), q.aval.dtype), shape, range(1, len(shape))
+        )
         bad = eq(n, _number(0, n))
     else:
         n = full(shape, slices.size, q.aval.dtype)
@@ -411,7 +448,13 @@ def _weighted(
     ndim = found.aval.ndim
     places = transpose(found, [ndim - 1, *range(ndim - 1)])
     values, _ = order_statistics(x, places, along)
-    bad = reduce_or(ne(share, share), (along,)) if skip_nan else slices.have_nan() if is_inexact(x) else None
+    bad = (
+        reduce_or(ne(share, share), (along,))
+        if skip_nan
+        else slices.have_nan()
+        if is_inexact(x)
+        else None
+    )
     if bad is None:
         return values
     bad = broadcast_in_dim(bad, values.aval.shape, range(1, ndim))
@@ -429,11 +472,18 @@ def _spread_weights(name: str, weights: Any, shape: Axes, axis: Any) -> Any:
         return weights
     if axis is None:
         raise TypeError(f"{name}: Axis must be specified when shapes of a and weights differ.")
-    axes = [axis_argument(name, i, len(shape)) for i in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    axes = [
+        axis_argument(name, i, len(shape))
+        for i in (axis if isinstance(axis, (tuple, list)) else [axis])
+    ]
     if weights.aval.shape != tuple([shape[i] for i in axes]):
-        raise ValueError(f"{name}: Shape of weights must be consistent with shape of a along specified axis.")
+        raise ValueError(
+            f"{name}: Shape of weights must be consistent with shape of a along specified axis."
+        )
     weights = transpose(weights, sorted(range(len(axes)), key=axes.__getitem__))
-    return broadcast_to(reshape(weights, [n if i in axes else 1 for i, n in enumerate(shape)]), shape)
+    return broadcast_to(
+        reshape(weights, [n if i in axes else 1 for i, n in enumerate(shape)]), shape
+    )
 
 
 # ---- the four functions -------------------------------------------------------------------------
@@ -443,10 +493,10 @@ def quantile(
 ) -> Any:  # fmt: skip
     """The quantiles `q`, from 0 to 1, over `axis`; their axes come first.
 
-    `method` says what to do between two elements: one of NumPy's thirteen.  `weights` count elements
-    (with the method "inverted_cdf").  NaN where there is a NaN.  Raises ValueError for known `q` out
-    of range, IndexError over no elements.  Differs from NumPy: between two equal infinities lies that
-    infinity, not NaN; a Python number `q` does not widen float16 or bfloat16.
+    `method` says what to do between two elements: one of NumPy's thirteen.  `weights` count
+    elements (with the method "inverted_cdf").  NaN where there is a NaN.  Raises ValueError for
+    known `q` out of range, IndexError over no elements.  Differs from NumPy: between two equal
+    infinities lies that infinity, not NaN; a Python number `q` does not widen float16 or bfloat16.
 
     >>> jnp.quantile(jnp.array([1.0, 2.0, 4.0, 8.0]), jnp.array([0.0, 0.5, 0.75]))
     Array([1., 3., 5.], dtype=float32)

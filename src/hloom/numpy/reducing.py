@@ -122,7 +122,7 @@ def real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def cast(x: Any, dtype: np.dtype[Any]) -> Any:
-    """The array in this dtype, not weakly typed; a complex one that becomes real warns, as in NumPy."""
+    """The array in this dtype, not weakly typed; complex to real warns, as in NumPy."""
     return convert_element_type(x, dtype)
 
 
@@ -143,10 +143,15 @@ def mask_argument(name: str, where: Any, shape: Axes) -> Any:
     """The argument `where`, repeated to this shape; raises TypeError unless it is of bools."""
     mask = array_like(name, where)
     if mask.aval.dtype != BOOL:
-        raise TypeError(f"{name}: `where` must be an array of bools; got {mask.aval}. Compare: x != 0.")
+        raise TypeError(
+            f"{name}: `where` must be an array of bools; got {mask.aval}. Compare: x != 0."
+        )
     given = mask.aval.shape
     if len(given) > len(shape) or any(a not in (1, b) for a, b in zip(given[::-1], shape[::-1])):
-        raise ValueError(f"{name}: `where` of shape {given} could not be broadcast to the operand's shape {shape}")
+        raise ValueError(
+            f"{name}: `where` of shape {given} could not be broadcast to the operand's shape "
+            f"{shape}"
+        )
     return broadcast_to(mask, shape)
 
 
@@ -161,6 +166,8 @@ def initial_argument(name: str, initial: Any, x: Any) -> Array:
     if given.aval.shape:
         raise ValueError(f"{name}: `initial` must be a number; got {given.aval}")
     if dtypes.kind(given.aval.dtype) == "complex" and kind_of(x) != "complex":
-        raise TypeError(f"{name}: `initial` is complex, the result {x.aval} is not; take initial.real")
+        raise TypeError(
+            f"{name}: `initial` is complex, the result {x.aval} is not; take initial.real"
+        )
     made: Array = cast(given, x.aval.dtype)
     return made

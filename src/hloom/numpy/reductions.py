@@ -79,9 +79,9 @@ def sum(
     """The sum over `axis`.
 
     Without `dtype`, bools and narrow integers are summed in the default integer, narrow floats in
-    float32.  `initial` is added, `where` chooses elements.  Raises AxisError for an axis that is not
-    there, ValueError for one given twice.  Differs from NumPy: the default integer is int32 while
-    64-bit types are off.
+    float32.  `initial` is added, `where` chooses elements.  Raises AxisError for an axis that is
+    not there, ValueError for one given twice.  Differs from NumPy: the default integer is int32
+    while 64-bit types are off.
 
     >>> jnp.sum(jnp.array([[1, 2], [3, 4]]), axis=0)
     Array([4, 6], dtype=int32)
@@ -126,12 +126,14 @@ def check_extreme(name: str, how: Extreme, shape: Any, axes: Any, initial: Any, 
         return
     if where is not None:
         raise ValueError(
-            f"{name}: reduction operation '{how.ufunc}' does not have an identity, so to use a where mask one has to "
+            f"{name}: reduction operation '{how.ufunc}' does not have an identity, so to use a "
+            "where mask one has to "
             f"specify 'initial': jnp.{name}(x, where=mask, initial=0)"
         )
     if not count(shape, axes) and all_sizes(n for a, n in enumerate(shape) if a not in axes):
         raise ValueError(
-            f"{name}: zero-size array to reduction operation {how.ufunc} which has no identity; pass initial="
+            f"{name}: zero-size array to reduction operation {how.ufunc} which has no identity; "
+            "pass initial="
         )
 
 
@@ -200,7 +202,9 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     """
     a = array_like("ptp", a)
     if kind_of(a) == "bool":
-        raise TypeError(f"ptp: numpy boolean subtract is not supported; got {a.aval}. Convert: x.astype(int).")
+        raise TypeError(
+            f"ptp: numpy boolean subtract is not supported; got {a.aval}. Convert: x.astype(int)."
+        )
     largest = extreme("ptp", MAX, a, axis, out, keepdims, None, None)
     return sub(largest, extreme("ptp", MIN, a, axis, out, keepdims, None, None))
 
@@ -220,7 +224,14 @@ def minmax(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -
 
 # ---- truth --------------------------------------------------------------------------------------
 def truth(
-    name: str, reduce: Callable[..., Any], identity: bool, a: Any, axis: Any, out: Any, keepdims: Any, where: Any
+    name: str,
+    reduce: Callable[..., Any],
+    identity: bool,
+    a: Any,
+    axis: Any,
+    out: Any,
+    keepdims: Any,
+    where: Any,
 ) -> Any:
     """The body of `any` and `all`."""
     refuse_out(name, out)
@@ -234,7 +245,9 @@ def truth(
 
 
 @eager.reduction
-def any(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def any(
+    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Any:
     """Whether any element over `axis` is true: not zero; NaN is true.
 
     Over no elements it is False.  Raises AxisError for an axis that is not there.
@@ -246,7 +259,9 @@ def any(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 @eager.reduction
-def all(a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Any:
+def all(
+    a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
+) -> Any:
     """Whether all elements over `axis` are true: not zero; NaN is true.
 
     Over no elements it is True.  Raises AxisError for an axis that is not there.
@@ -283,19 +298,25 @@ def place(name: str, find: Callable[..., Any], a: Any, axis: Any, out: Any, keep
     reduced = a.aval.shape
     others = [n for i, n in enumerate(reduced) if i != along_axis]
     if not reduced[along_axis]:
-        raise ValueError(f"attempt to get {name} of an empty sequence: axis {axis} of shape {shape}")
-    found = find(a, along_axis, default_int()) if all_sizes(others) else full(others, 0, default_int())
+        raise ValueError(
+            f"attempt to get {name} of an empty sequence: axis {axis} of shape {shape}"
+        )
+    found = (
+        find(a, along_axis, default_int()) if all_sizes(others) else full(others, 0, default_int())
+    )
     if not keepdims:
         return found
-    return reshape(found, [1 if axis is None or i == along_axis else n for i, n in enumerate(shape)])
+    return reshape(
+        found, [1 if axis is None or i == along_axis else n for i, n in enumerate(shape)]
+    )
 
 
 @eager.reduction
 def argmax(a: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The place of the largest element along `axis`, or in the flat array; the first of equals.
 
-    NaN is largest.  The result is of the default integer dtype.  Raises ValueError over no elements,
-    AxisError for an axis that is not there.
+    NaN is largest.  The result is of the default integer dtype.  Raises ValueError over no
+    elements, AxisError for an axis that is not there.
 
     >>> jnp.argmax(jnp.array([[1, 7], [4, 3]]), axis=1), jnp.argmax(jnp.array([1.0, jnp.nan, 9.0]))
     (Array([1, 0], dtype=int32), Array(1, dtype=int32))

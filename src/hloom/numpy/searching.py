@@ -52,12 +52,14 @@ def find(a: Any, v: Any, side: str) -> Any:
 
 
 @eager.function(static=("side", "method"))
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Any:
     """Where values would have to be put into the sorted array `a`, f32[n], to keep it sorted.
 
     Before equal elements if `side` is "left", behind them if "right"; NaN is last.  `sorter` holds
-    the places that sort `a`.  The result has the shape of `v`, in the default integer dtype.  Raises
-    ValueError unless `a` has one axis, and for another side.
+    the places that sort `a`.  The result has the shape of `v`, in the default integer dtype.
+    Raises ValueError unless `a` has one axis, and for another side.
 
     >>> jnp.searchsorted(jnp.array([1, 3, 5]), jnp.array([0, 3, 9]))
     Array([0, 1, 3], dtype=int32)
@@ -76,7 +78,9 @@ def _in_order(a: Any, sorter: Any) -> Any:
     if kind_of(sorter) not in ("signed", "unsigned"):
         raise TypeError(f"searchsorted: sorter must only contain integers; got {sorter.aval}")
     if sorter.aval.shape != a.aval.shape:
-        raise ValueError(f"searchsorted: sorter.size must equal len(a); got {sorter.aval} for {a.aval}")
+        raise ValueError(
+            f"searchsorted: sorter.size must equal len(a); got {sorter.aval} for {a.aval}"
+        )
     return lax.taken(a, sorter)
 
 
@@ -124,7 +128,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     a = array_like("nonzero", a)
     if not a.aval.shape:
         raise ValueError(
-            "nonzero: Calling nonzero on 0d arrays is not allowed. Use jnp.atleast_1d(scalar).nonzero() instead."
+            "nonzero: Calling nonzero on 0d arrays is not allowed. Use "
+            "jnp.atleast_1d(scalar).nonzero() instead."
         )
     if size is None:
         return tuple([positions(i) for i in (known_value("nonzero", a) != 0).nonzero()])
@@ -136,7 +141,9 @@ def _fills(name: str, fill_value: Any, ndim: int) -> Sequence[Any]:
     """A fill value for each axis."""
     given = list(fill_value) if isinstance(fill_value, (tuple, list)) else [fill_value or 0] * ndim
     if len(given) != ndim:
-        raise ValueError(f"{name}: fill_value must be a number, or one for each of {ndim} axes; got {fill_value}")
+        raise ValueError(
+            f"{name}: fill_value must be a number, or one for each of {ndim} axes; got {fill_value}"
+        )
     return given
 
 

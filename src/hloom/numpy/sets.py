@@ -45,7 +45,8 @@ NDArray = np.ndarray[Any, Any]
 # ---- unique -------------------------------------------------------------------------------------
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-    axis: int | None = None, *, equal_nan: bool = True, size: int | None = None, fill_value: Any = None,
+    axis: int | None = None, *, equal_nan: bool = True, size: int | None = None,
+    fill_value: Any = None,
     sorted: bool = True,
 ) -> Any:  # fmt: skip
     """The different elements in ascending order, or the different slices along `axis`.
@@ -97,17 +98,28 @@ def _host_unique(ar: Any, axis: int | None, wanted: Any, equal_nan: bool) -> lis
     if own:
         result = array_like("unique", values)
     else:
-        result = at_known_places("unique", *((flat(ar), places, 0) if axis is None else (ar, places, axis)))
+        result = at_known_places(
+            "unique", *((flat(ar), places, 0) if axis is None else (ar, places, axis))
+        )
     of_all = None
     if inverse:
         of_all = positions(next(found).reshape(value.shape if axis is None else value.shape[axis]))
-    return [result, None if places is None else positions(places), of_all, positions(next(found)) if counts else None]
+    return [
+        result,
+        None if places is None else positions(places),
+        of_all,
+        positions(next(found)) if counts else None,
+    ]
 
 
-def _sized_unique(ar: Any, axis: int | None, fill_value: Any, size: int, equal_nan: bool) -> list[Any]:
+def _sized_unique(
+    ar: Any, axis: int | None, fill_value: Any, size: int, equal_nan: bool
+) -> list[Any]:
     count = ar.aval.size if axis is None else ar.aval.shape[axis]
     if not count and size and fill_value is None:
-        raise ValueError("unique: for zero-sized input with nonzero size argument, fill_value must be specified")
+        raise ValueError(
+            "unique: for zero-sized input with nonzero size argument, fill_value must be specified"
+        )
     return list(_unique(ar, fill_value, axis=axis, size=size, equal_nan=equal_nan))
 
 
@@ -138,13 +150,17 @@ def groups_of(rows: Any, equal_nan: bool) -> Groups:
         differ = ne(later, before)
         if equal_nan and is_inexact(rows):
             differ = bitwise_and(differ, bitwise_or(eq(later, later), eq(before, before)))
-        begins = concatenate([full((1,), True, BOOL), reduce_or(differ, range(1, differ.aval.ndim))], 0)
+        begins = concatenate(
+            [full((1,), True, BOOL), reduce_or(differ, range(1, differ.aval.ndim))], 0
+        )
     number = sub(cumsum(cast(begins, INT32)), constant(1, INT32)) if n else cast(begins, INT32)
     return Groups(rows, order, begins, number)
 
 
 @eager.function(static=("axis", "size", "equal_nan"))
-def _unique(ar: Any, fill_value: Any, axis: int | None, size: int, equal_nan: bool) -> tuple[Any, ...]:
+def _unique(
+    ar: Any, fill_value: Any, axis: int | None, size: int, equal_nan: bool
+) -> tuple[Any, ...]:
     ar = cast(ar, ar.aval.dtype)
     if axis is None or ar.aval.ndim == 1:
         rows, rest, shape = flat(ar), (), ar.aval.shape
@@ -171,9 +187,13 @@ def _filled_up(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
     found = take_at(rows, at) if n else full((size, *rest), 0, rows.aval.dtype)
     if fill_value is None:
         return found
-    filling = broadcast_to(cast(array_like("unique", fill_value), rows.aval.dtype), found.aval.shape)
+    filling = broadcast_to(
+        cast(array_like("unique", fill_value), rows.aval.dtype), found.aval.shape
+    )
     valid = lt(iota(INT32, size), count)
-    return select(broadcast_to(reshape(valid, (size, *[1] * len(rest))), found.aval.shape), found, filling)
+    return select(
+        broadcast_to(reshape(valid, (size, *[1] * len(rest))), found.aval.shape), found, filling
+    )
 
 
 NUMBERS = ScatterDimensionNumbers((), (0,), (0,))
@@ -183,7 +203,13 @@ def _scattered(places: Any, values: Any, n: int) -> Any:
     """The values at these places, which are all different."""
     if not n:
         return values
-    return scatter(full((n,), 0, values.aval.dtype), reshape(places, (n, 1)), values, NUMBERS, unique_indices=True)
+    return scatter(
+        full((n,), 0, values.aval.dtype),
+        reshape(places, (n, 1)),
+        values,
+        NUMBERS,
+        unique_indices=True,
+    )
 
 
 def _counted(number: Any, size: int) -> Any:
@@ -220,14 +246,16 @@ class UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
-    """The different elements, where each is first, which each element is, and how often each occurs.
+    """The different elements, where each is first, which each one is, how often each occurs.
 
     Each NaN differs from all others.  `size`, `fill_value` and errors are those of `unique`.
 
     >>> jnp.unique_all(jnp.array([3, 1, 3])).counts
     Array([1, 2], dtype=int32)
     """
-    return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueAll(
+        *unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
@@ -238,7 +266,9 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
     >>> jnp.unique_counts(jnp.array([3, 1, 3])).values
     Array([1, 3], dtype=int32)
     """
-    return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueCounts(
+        *unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
@@ -249,7 +279,9 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
     >>> jnp.unique_inverse(jnp.array([3, 1, 3])).inverse_indices
     Array([1, 0, 1], dtype=int32)
     """
-    return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueInverse(
+        *unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
@@ -297,8 +329,8 @@ def intersect1d(
     """The elements that are in both arrays, in ascending order.
 
     With `return_indices` also the places where each is first, in the one and in the other.  With
-    `size`, `fill_value` (by default the first, or 0) fills up, and the sizes of the arrays stand for
-    places.  Errors are those of `unique`.
+    `size`, `fill_value` (by default the first, or 0) fills up, and the sizes of the arrays stand
+    for places.  Errors are those of `unique`.
 
     >>> jnp.intersect1d(jnp.array([3, 1, 2]), jnp.array([2, 3, 5]))
     Array([2, 3], dtype=int32)
@@ -317,8 +349,16 @@ def intersect1d(
 def _intersect(x1: Any, x2: Any, fill_value: Any, size: int) -> tuple[Any, ...]:
     n1, n2 = x1.aval.size, x2.aval.size
     if not n1 or not n2:
-        filling = constant(0, x1.aval.dtype) if fill_value is None else cast(array_like("", fill_value), x1.aval.dtype)
-        return broadcast_to(filling, (size,)), full((size,), n1, default_int()), full((size,), n2, default_int())
+        filling = (
+            constant(0, x1.aval.dtype)
+            if fill_value is None
+            else cast(array_like("", fill_value), x1.aval.dtype)
+        )
+        return (
+            broadcast_to(filling, (size,)),
+            full((size,), n1, default_int()),
+            full((size,), n2, default_int()),
+        )
     groups = groups_of(x1, False)
     order = lax.argsort(x2, 0)
     rows = taken(x2, order)
@@ -333,7 +373,7 @@ def _intersect(x1: Any, x2: Any, fill_value: Any, size: int) -> tuple[Any, ...]:
 
 
 def _filled_or_first(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
-    """The elements at these places; beyond `count` the filling: the first of them, or 0 without any."""
+    """The elements at these places; beyond `count` a filling: the first of them, or 0."""
     size = at.aval.shape[0]
     if fill_value is None and size:
         some = lt(constant(0, INT32), count)
@@ -343,7 +383,12 @@ def _filled_or_first(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
 
 
 def setdiff1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
     """The elements of `ar1` that are not in `ar2`, in ascending order; the dtype is that of `ar1`.
 
@@ -356,7 +401,13 @@ def setdiff1d(
     x1, x2 = (flat(array_like("setdiff1d", x, i)) for i, x in enumerate((ar1, ar2)))
     if size is not None:
         wanted = size_argument("setdiff1d", size)
-        return _setdiff(x1, x2, 0 if fill_value is None else fill_value, size=wanted, keep_order=bool(assume_unique))
+        return _setdiff(
+            x1,
+            x2,
+            0 if fill_value is None else fill_value,
+            size=wanted,
+            keep_order=bool(assume_unique),
+        )
     k1, k2 = _keys("setdiff1d", x1, x2)
     if assume_unique:
         places = np.flatnonzero(~np.isin(k1, k2))
@@ -378,7 +429,12 @@ def _setdiff(x1: Any, x2: Any, fill_value: Any, size: int, keep_order: bool) -> 
 
 
 def setxor1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
     """The elements that are in one of the two arrays only, in ascending order.
 
@@ -408,7 +464,11 @@ def _setxor(x1: Any, x2: Any, fill_value: Any, size: int) -> Any:
     seconds, all_ = (taken(x, number) if n1 + n2 else x for x in per_group)
     alone = bitwise_and(begins, bitwise_or(eq(seconds, constant(0, INT32)), eq(seconds, all_)))
     at, count = first_places(alone, size)
-    return _filled_or_first(rows, at, count, fill_value) if n1 + n2 else _filled_up(rows, at, count, fill_value)
+    return (
+        _filled_or_first(rows, at, count, fill_value)
+        if n1 + n2
+        else _filled_up(rows, at, count, fill_value)
+    )
 
 
 def _sums(values: Any, number: Any) -> Any:

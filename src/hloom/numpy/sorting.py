@@ -25,9 +25,13 @@ _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 def _check(name: str, kind: Any, order: Any) -> None:
     """Raise ValueError for arguments that NumPy refuses; every sort here is stable."""
     if kind not in _KINDS:
-        raise ValueError(f"{name}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+        raise ValueError(
+            f"{name}: sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})"
+        )
     if order is not None:
-        raise ValueError(f"{name}: cannot specify order when the array has no fields; got order={order!r:.60}")
+        raise ValueError(
+            f"{name}: cannot specify order when the array has no fields; got order={order!r:.60}"
+        )
 
 
 def _operand(name: str, a: Any, axis: Any) -> tuple[Any, int]:
@@ -41,7 +45,8 @@ def _operand(name: str, a: Any, axis: Any) -> tuple[Any, int]:
 
 @eager.function
 def sort(
-    a: Any, axis: Any = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+    a: Any, axis: Any = -1, kind: str | None = None, order: None = None, *,
+    stable: bool | None = None,
     descending: bool = False,
 ) -> Any:  # fmt: skip
     """The elements in ascending order along `axis`, or all of them if it is None; NaN comes last.
@@ -63,7 +68,8 @@ def sort(
 
 @eager.function
 def argsort(
-    a: Any, axis: Any = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None,
+    a: Any, axis: Any = -1, kind: str | None = None, order: None = None, *,
+    stable: bool | None = None,
     descending: bool = False, dtype: Any = None,
 ) -> Any:  # fmt: skip
     """The places of the elements in ascending order along `axis`; of equals the first comes first.
@@ -108,7 +114,8 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
     shape = arrays[0].aval.shape
     if any(x.aval.shape != shape for x in arrays):
         raise ValueError(
-            f"lexsort: all keys need to be the same shape; got {', '.join(str(x.aval) for x in arrays)}"
+            "lexsort: all keys need to be the same shape; got "
+            f"{', '.join(str(x.aval) for x in arrays)}"
         )
     if not shape:
         return constant(0, default_int())
@@ -140,8 +147,10 @@ def _check_kth(name: str, kth: Any, size: int) -> None:
 
 
 @eager.function(static=("kth", "axis", "kind", "order"))
-def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
-    """The elements along `axis`, so that none before the place `kth` is larger, and none after smaller.
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None
+) -> Any:
+    """The elements along `axis`, none larger before the place `kth`, and none smaller after it.
 
     Raises ValueError for a place that is not there.  Differs from NumPy: both sides are sorted.
 
@@ -154,7 +163,9 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
 
 
 @eager.function(static=("kth", "axis", "kind", "order"))
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None
+) -> Any:
     """The places of the elements in the order that `partition` gives them.
 
     Errors and differences are those of `partition`.
@@ -193,8 +204,8 @@ class TopK(NamedTuple):
 def top_k(a: Any, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True) -> TopK:
     """The `k` largest elements along `axis`, in descending order, and their places.
 
-    With the mode "smallest", the smallest, in ascending order.  NaN comes last either way; of equals
-    the first comes first.  Raises ValueError for fewer than `k` elements or another mode.
+    With the mode "smallest", the smallest, in ascending order.  NaN comes last either way; of
+    equals the first comes first.  Raises ValueError for fewer than `k` elements or another mode.
 
     >>> values, places = jnp.top_k(jnp.array([1.0, 4.0, 3.0]), 2)
     >>> values, places

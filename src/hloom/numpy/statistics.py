@@ -67,7 +67,9 @@ def number_of(shape: Axes, mask: Any, axes: Axes, dtype: np.dtype[Any]) -> Any:
     return reduce_sum(cast(mask, dtype), axes)
 
 
-def mean_of(name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any, skip_nan: bool) -> Any:
+def mean_of(
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any, skip_nan: bool
+) -> Any:
     """The body of `mean` and `nanmean`."""
     refuse_out(name, out)
     a = array_like(name, a)
@@ -121,13 +123,16 @@ def nanmean(
 
 # ---- variance -----------------------------------------------------------------------------------
 def variance(
-    name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: Any, where: Any, mean: Any,
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, keepdims: Any, where: Any,
+    mean: Any,
     correction: Any, *, root: bool = False, skip_nan: bool = False,
 ) -> Any:  # fmt: skip
     """The body of `var`, `std` and their NaN-skipping kin."""
     refuse_out(name, out)
     if correction is not None and ddof:
-        raise ValueError(f"{name}: ddof and correction can't be provided simultaneously; they mean the same")
+        raise ValueError(
+            f"{name}: ddof and correction can't be provided simultaneously; they mean the same"
+        )
     a = array_like(name, a)
     skip_nan = skip_nan and is_inexact(a)
     shape = a.aval.shape
@@ -140,7 +145,9 @@ def variance(
     total = reduce_sum(apart if mask is None else masked(apart, mask, 0), axes)
     if not is_inexact(total):
         total = cast(total, mean_dtype(total.aval.dtype))
-    freedom = sub(number_of(shape, mask, axes, total.aval.dtype), _number(correction, ddof, total.aval.dtype))
+    freedom = sub(
+        number_of(shape, mask, axes, total.aval.dtype), _number(correction, ddof, total.aval.dtype)
+    )
     found = div(total, freedom if skip_nan else larger(freedom, constant(0, total.aval.dtype)))
     if skip_nan:
         found = masked(found, gt(freedom, constant(0, freedom.aval.dtype)), float("nan"))
@@ -156,7 +163,8 @@ def _given_mean(name: str, mean: Any, shape: Axes) -> Any:
     mean = array_like(name, mean)
     if broadcast_shapes(name, [mean.aval.shape, shape]) != shape:
         raise ValueError(
-            f"{name}: `mean` must have a shape as mean(x, axis, keepdims=True) has; got {mean.aval} for {shape}"
+            f"{name}: `mean` must have a shape as mean(x, axis, keepdims=True) has; got "
+            f"{mean.aval} for {shape}"
         )
     return mean
 
@@ -170,15 +178,16 @@ def squares(x: Any) -> Any:
 
 @eager.reduction
 def var(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False, *,
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0,
+    keepdims: bool = False, *,
     where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """The variance over `axis`: the mean squared distance from the mean.
 
     The sum of squares is divided by the number of elements less `ddof` (or `correction`, its other
-    name); NaN where nothing is left.  `mean`, with kept axes, saves computing it.  Bools and integers
-    become the default float; the variance of complex numbers is real.  Raises AxisError for an axis
-    that is not there.  Differs from NumPy: narrow floats are computed in float32.
+    name); NaN where nothing is left.  `mean`, with kept axes, saves computing it.  Bools and
+    integers become the default float; the variance of complex numbers is real.  Raises AxisError
+    for an axis that is not there.  Differs from NumPy: narrow floats are computed in float32.
 
     >>> jnp.var(jnp.array([1, 2, 3, 4])), jnp.var(jnp.array([1, 2, 3, 4]), ddof=1)
     (Array(1.25, dtype=float32), Array(1.6666666, dtype=float32))
@@ -188,7 +197,8 @@ def var(
 
 @eager.reduction
 def std(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False, *,
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0,
+    keepdims: bool = False, *,
     where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """The standard deviation over `axis`: the square root of the variance.
@@ -203,7 +213,8 @@ def std(
 
 @eager.reduction
 def nanvar(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False, *,
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0,
+    keepdims: bool = False, *,
     where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """The variance over `axis` of the elements that are not NaN.
@@ -213,12 +224,15 @@ def nanvar(
     >>> jnp.nanvar(jnp.array([1.0, jnp.nan, 3.0]))
     Array(1., dtype=float32)
     """
-    return variance("nanvar", a, axis, dtype, out, ddof, keepdims, where, mean, correction, skip_nan=True)
+    return variance(
+        "nanvar", a, axis, dtype, out, ddof, keepdims, where, mean, correction, skip_nan=True
+    )
 
 
 @eager.reduction
 def nanstd(
-    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0, keepdims: bool = False, *,
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: float = 0,
+    keepdims: bool = False, *,
     where: Any = None, mean: Any = None, correction: float | None = None,
 ) -> Any:  # fmt: skip
     """The standard deviation over `axis` of the elements that are not NaN.
@@ -229,7 +243,18 @@ def nanstd(
     Array(2., dtype=float32)
     """
     return variance(
-        "nanstd", a, axis, dtype, out, ddof, keepdims, where, mean, correction, root=True, skip_nan=True
+        "nanstd",
+        a,
+        axis,
+        dtype,
+        out,
+        ddof,
+        keepdims,
+        where,
+        mean,
+        correction,
+        root=True,
+        skip_nan=True,
     )
 
 
@@ -278,17 +303,21 @@ def _spread_weights(a: Any, weights: Any, axis: Any) -> Any:
     shape = a.aval.shape
     if axis is None:
         raise TypeError(
-            f"average: axis must be specified when shapes of a and weights differ; got {a.aval} and {weights.aval}"
+            f"average: axis must be specified when shapes of a and weights differ; got {a.aval} "
+            f"and {weights.aval}"
         )
     given = [axis] if not isinstance(axis, (tuple, list)) else axis
     axes = [axis_argument("average", i, len(shape)) for i in given]
     if weights.aval.shape != tuple([shape[i] for i in axes]):
         raise ValueError(
-            "average: shape of weights must be consistent with shape of a along specified axis; got "
+            "average: shape of weights must be consistent with shape of a along specified axis; "
+            "got "
             f"{weights.aval} for axis {axis} of {a.aval}"
         )
     weights = transpose(weights, sorted(range(len(axes)), key=axes.__getitem__))
-    return broadcast_to(reshape(weights, [n if i in axes else 1 for i, n in enumerate(shape)]), shape)
+    return broadcast_to(
+        reshape(weights, [n if i in axes else 1 for i, n in enumerate(shape)]), shape
+    )
 
 
 # ---- covariance ---------------------------------------------------------------------------------
@@ -314,31 +343,41 @@ def cov(
     if not x.aval.shape[0]:
         return reshape(cast(x, result), (0, 0))
     ddof = (0 if bias else 1) if ddof is None else ddof
-    weights, counted = _sample_weights(x, fweights, aweights)
+    x, other, freedom = _centered(x, *_sample_weights(x, fweights, aweights), ddof)
+    other = conj(other) if kind_of(x) == "complex" else other
+    found = dot_general(x, other, (((1,), (1,)), ((), ())))
+    share = div(constant(1, freedom.aval.dtype), freedom)
+    found = cast(mul(found, cast(share, x.aval.dtype)), result)
+    return reshape(found, [n for n in found.aval.shape if n != 1])
+
+
+def _centered(x: Any, weights: Any, counted: Any, ddof: int) -> tuple[Any, Any, Any]:
+    """Samples less their means; the same weighted; what the sum of products is divided by."""
     part = real_dtype(x.aval.dtype)
     if weights is None:
-        center = mean_over(x, None, (1,))
-        freedom = constant(max(x.aval.shape[1] - ddof, 0), part)
-    else:
-        total = reduce_sum(weights, (0,))
-        weights = broadcast_to(cast(weights, x.aval.dtype), x.aval.shape)
-        center = keep(div(reduce_sum(mul(x, weights), (1,)), cast(total, x.aval.dtype)), x.aval.shape, (1,), True)
-        freedom = larger(sub(total, mul(constant(ddof, part), cast(counted, part))), constant(0, part))
-    x = sub(x, broadcast_to(center, x.aval.shape))
-    other = x if weights is None else mul(x, weights)
-    found = dot_general(x, conj(other) if kind_of(x) == "complex" else other, (((1,), (1,)), ((), ())))
-    found = cast(mul(found, cast(div(constant(1, part), freedom), x.aval.dtype)), result)
-    return reshape(found, [n for n in found.aval.shape if n != 1])
+        x = sub(x, broadcast_to(mean_over(x, None, (1,)), x.aval.shape))
+        return x, x, constant(max(x.aval.shape[1] - ddof, 0), part)
+    total = reduce_sum(weights, (0,))
+    freedom = sub(total, mul(constant(ddof, part), cast(counted, part)))
+    weights = broadcast_to(cast(weights, x.aval.dtype), x.aval.shape)
+    center = div(reduce_sum(mul(x, weights), (1,)), cast(total, x.aval.dtype))
+    x = sub(x, broadcast_in_dim(center, x.aval.shape, (0,)))
+    return x, mul(x, weights), larger(freedom, constant(0, part))
 
 
 def _samples(m: Any, y: Any, rowvar: bool, dtype: Any) -> tuple[Any, np.dtype[Any]]:
     """The variables as rows, in the dtype to compute in; and the dtype of the result."""
     given = [array_like("cov", x) for x in ((m,) if y is None else (m, y))]
     if any(x.aval.ndim > 2 for x in given):
-        raise ValueError(f"cov: samples have at most 2 axes; got {', '.join(str(x.aval) for x in given)}")
+        raise ValueError(
+            f"cov: samples have at most 2 axes; got {', '.join(str(x.aval) for x in given)}"
+        )
     rows = [_as_rows(x, rowvar) for x in given]
     if len(rows) == 2 and rows[0].aval.shape[1] != rows[1].aval.shape[1]:
-        raise ValueError(f"cov: both arrays need the same number of samples; got {given[0].aval} and {given[1].aval}")
+        raise ValueError(
+            f"cov: both arrays need the same number of samples; got {given[0].aval} and "
+            f"{given[1].aval}"
+        )
     common = result_dtype(rows)[0]
     result = mean_dtype(common) if dtype is None else dtype_argument("cov", dtype)
     rows = [cast(x, wide_dtype(result)) for x in rows]
@@ -352,7 +391,7 @@ def _as_rows(x: Any, rowvar: bool) -> Any:
 
 
 def _sample_weights(x: Any, fweights: Any, aweights: Any) -> tuple[Any, Any]:
-    """The weight of each sample, and what one degree of freedom counts; (None, None) without weights."""
+    """The weight of each sample or None, and what one degree of freedom counts."""
     part = real_dtype(x.aval.dtype)
     made = []
     for name, given in (("fweights", fweights), ("aweights", aweights)):
@@ -363,7 +402,10 @@ def _sample_weights(x: Any, fweights: Any, aweights: Any) -> tuple[Any, Any]:
         if given.aval.ndim > 1:
             raise RuntimeError(f"cov: cannot handle multidimensional {name}; got {given.aval}")
         if given.aval.shape != x.aval.shape[1:]:
-            raise RuntimeError(f"cov: incompatible numbers of samples and {name}: {x.aval.shape[1]} and {given.aval}")
+            raise RuntimeError(
+                f"cov: incompatible numbers of samples and {name}: {x.aval.shape[1]} and "
+                f"{given.aval}"
+            )
         made.append(cast(given, part))
     counts, shares = made
     if shares is None:
@@ -388,7 +430,9 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     size = found.aval.shape[0]
     places = broadcasted_iota(np.int32, (size, size), 0)
     diagonal = eq(places, broadcasted_iota(np.int32, (size, size), 1))
-    deviations = cast(sqrt(real_part(reduce_sum(masked(found, diagonal, 0), (1,)))), found.aval.dtype)
+    deviations = cast(
+        sqrt(real_part(reduce_sum(masked(found, diagonal, 0), (1,)))), found.aval.dtype
+    )
     found = div(found, broadcast_in_dim(deviations, (size, size), (0,)))
     found = div(found, broadcast_in_dim(deviations, (size, size), (1,)))
     one = constant(1, real_dtype(found.aval.dtype))

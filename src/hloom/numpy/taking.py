@@ -33,19 +33,26 @@ MODES = (None, "raise", "fill", "drop", "clip", "wrap", "promise_in_bounds")
 
 
 # ---- places -------------------------------------------------------------------------------------
-def _places(name: str, indices: Any, size: int, axis: int, mode: Any, error: type[Exception]) -> tuple[Any, str]:
+def _places(
+    name: str, indices: Any, size: int, axis: int, mode: Any, error: type[Exception]
+) -> tuple[Any, str]:
     """The places as integers, and the mode with which to read or write there.
 
     Raises IndexError for known places outside, in the default mode and in "raise".
     """
     if mode not in MODES:
-        raise ValueError(f"{name}: mode must be one of {', '.join(repr(m) for m in MODES if m)}; got {mode!r}")
+        raise ValueError(
+            f"{name}: mode must be one of {', '.join(repr(m) for m in MODES if m)}; got {mode!r}"
+        )
     if isinstance(indices, (list, tuple)) and not indices:
         indices = np.zeros(0, np.int32)
     indices = array_like(name, indices, 1)
     if kind_of(indices) not in ("signed", "unsigned"):
         if kind_of(indices) != "bool" or error is IndexError:
-            raise error(f"{name}: indices must be integers; got {indices.aval}. Convert them: i.astype(int).")
+            raise error(
+                f"{name}: indices must be integers; got {indices.aval}. Convert them: "
+                "i.astype(int)."
+            )
         indices = cast(indices, INT32)
     if mode not in (None, "raise"):
         return indices, "fill" if mode == "drop" else mode
@@ -55,7 +62,8 @@ def _places(name: str, indices: Any, size: int, axis: int, mode: Any, error: typ
         return indices, "promise_in_bounds"
     if mode == "raise":
         raise NotImplementedError(
-            f"{name}: mode='raise' needs places that are known, and a traced {indices.aval} is not; take mode='fill', "
+            f"{name}: mode='raise' needs places that are known, and a traced {indices.aval} is "
+            "not; take mode='fill', "
             "'clip' or 'wrap'"
         )
     return indices, "fill"
@@ -80,7 +88,9 @@ def _within(indices: Any, size: int, mode: str) -> tuple[Any, str]:
     if mode == "wrap":
         return mod(indices, constant(max(size, 1), dtype)), "promise_in_bounds"
     if mode == "clip":
-        return clamp(constant(0, dtype), indices, constant(max(size - 1, 0), dtype)), "promise_in_bounds"
+        return clamp(
+            constant(0, dtype), indices, constant(max(size - 1, 0), dtype)
+        ), "promise_in_bounds"
     return wrap_traced(indices, size, False), mode
 
 
@@ -115,11 +125,15 @@ def take(
     if mode != "fill":
         fill_value = None
     hints = (bool(unique_indices), bool(indices_are_sorted))
-    return _take(a, indices, fill_value, axis=None if axis is None else along, mode=mode, hints=hints)
+    return _take(
+        a, indices, fill_value, axis=None if axis is None else along, mode=mode, hints=hints
+    )
 
 
 @eager.function(static=("axis", "mode", "hints"))
-def _take(a: Any, indices: Any, fill_value: Any, axis: int | None, mode: str, hints: tuple[bool, bool]) -> Any:
+def _take(
+    a: Any, indices: Any, fill_value: Any, axis: int | None, mode: str, hints: tuple[bool, bool]
+) -> Any:
     a, axis = _flat_if_none(cast(a, a.aval.dtype), axis)
     shape, batch = a.aval.shape, indices.aval.ndim
     before = tuple(range(axis))
@@ -184,19 +198,25 @@ def _along(name: str, arr: Any, indices: Any, axis: Any) -> tuple[Any, int, tupl
     given = array_like(name, indices, 1).aval
     if axis is None:
         if given.ndim != 1:
-            raise ValueError(f"{name}: when axis=None, `indices` must have a single dimension; got {given}")
+            raise ValueError(
+                f"{name}: when axis=None, `indices` must have a single dimension; got {given}"
+            )
         return None, arr.aval.size, given.shape
     if given.ndim != arr.aval.ndim:
         raise ValueError(
-            f"{name}: `indices` and `arr` must have the same number of dimensions; got {given} for {arr.aval}"
+            f"{name}: `indices` and `arr` must have the same number of dimensions; got {given} for "
+            f"{arr.aval}"
         )
     axis = axis_argument(name, axis, arr.aval)
-    ones = [tuple([1 if i == axis else n for i, n in enumerate(x.shape)]) for x in (given, arr.aval)]
+    ones = [
+        tuple([1 if i == axis else n for i, n in enumerate(x.shape)]) for x in (given, arr.aval)
+    ]
     try:
         common = list(broadcast_shapes(name, ones))
     except ValueError:
         raise IndexError(
-            f"{name}: shape mismatch: indexing arrays could not be broadcast together with shapes {given.shape} "
+            f"{name}: shape mismatch: indexing arrays could not be broadcast together with shapes "
+            f"{given.shape} "
             f"{arr.aval.shape}, but for axis {axis}"
         ) from None
     common[axis] = given.shape[axis]
@@ -204,7 +224,9 @@ def _along(name: str, arr: Any, indices: Any, axis: Any) -> tuple[Any, int, tupl
 
 
 @eager.function(static=("axis", "mode", "rest"))
-def _take_along_axis(a: Any, indices: Any, fill_value: Any, axis: int | None, mode: str, rest: Any) -> Any:
+def _take_along_axis(
+    a: Any, indices: Any, fill_value: Any, axis: int | None, mode: str, rest: Any
+) -> Any:
     shape, wrap = rest
     a, axis = _flat_if_none(cast(a, a.aval.dtype), axis)
     filling = None if fill_value is None else _scalar("take_along_axis", fill_value, a)
@@ -222,7 +244,8 @@ def _take_along_axis(a: Any, indices: Any, fill_value: Any, axis: int | None, mo
 def _refuse_inplace(name: str, call: str, inplace: bool) -> None:
     if inplace:
         raise ValueError(
-            f"{name}: arrays are immutable, so it can't write into its argument; take the changed copy that it "
+            f"{name}: arrays are immutable, so it can't write into its argument; take the changed "
+            "copy that it "
             f"returns: x = jnp.{name}({call}, inplace=False)"
         )
 
@@ -233,8 +256,8 @@ def put_along_axis(
     """A copy of `arr` with `values` at the places that `indices` has in each slice along `axis`.
 
     `values` broadcast to the places; of two for one place the last stands.  Known places outside
-    raise IndexError; traced ones are left out.  `inplace=False` must be given: arrays are immutable,
-    and ValueError says so otherwise.
+    raise IndexError; traced ones are left out.  `inplace=False` must be given: arrays are
+    immutable, and ValueError says so otherwise.
 
     >>> x = jnp.array([[30, 10, 20], [5, 6, 4]])
     >>> jnp.put_along_axis(x, jnp.array([[1], [0]]), 0, axis=1, inplace=False)
@@ -250,16 +273,22 @@ def put_along_axis(
 
 
 @eager.function(static=("axis", "mode", "shape"))
-def _put_along_axis(a: Any, indices: Any, values: Any, axis: int | None, mode: str, shape: tuple[int, ...]) -> Any:
+def _put_along_axis(
+    a: Any, indices: Any, values: Any, axis: int | None, mode: str, shape: tuple[int, ...]
+) -> Any:
     before = a.aval.shape
     a, axis = _flat_if_none(cast(a, a.aval.dtype), axis)
     size = a.aval.shape[axis]
     values = cast(array_like("put_along_axis", values, 2), a.aval.dtype)
     if broadcast_shapes("put_along_axis", [values.aval.shape, shape]) != shape:
-        raise ValueError(f"put_along_axis: could not broadcast values of shape {values.aval.shape} to {shape}")
+        raise ValueError(
+            f"put_along_axis: could not broadcast values of shape {values.aval.shape} to {shape}"
+        )
     target = tuple([size if i == axis else n for i, n in enumerate(shape)])
     if target != a.aval.shape:
-        raise ValueError(f"put_along_axis: indices of shape {shape} are too many for axis {axis} of {a.aval}")
+        raise ValueError(
+            f"put_along_axis: indices of shape {shape} are too many for axis {axis} of {a.aval}"
+        )
     if not size:
         return reshape(a, before)
     places, mode = _within(broadcast_to(indices, shape), size, mode)
@@ -295,7 +324,9 @@ def _put(a: Any, indices: Any, v: Any, mode: str) -> Any:
     places, mode = _within(indices, size, mode)
     numbers = ScatterDimensionNumbers((), (0,), (0,))
     updates = _repeated(values, iota(INT32, count))
-    return reshape(scatter(flat(a), reshape(places, (count, 1)), updates, numbers, mode=mode), a.aval.shape)
+    return reshape(
+        scatter(flat(a), reshape(places, (count, 1)), updates, numbers, mode=mode), a.aval.shape
+    )
 
 
 def _repeated(values: Any, ranks: Any) -> Any:
@@ -305,7 +336,9 @@ def _repeated(values: Any, ranks: Any) -> Any:
         return broadcast_in_dim(values, ranks.aval.shape, (0,))
     ranks = mod(ranks, constant(count, INT32))
     numbers = GatherDimensionNumbers((), (0,), (0,))
-    return gather(values, reshape(ranks, (*ranks.aval.shape, 1)), numbers, (1,), mode="promise_in_bounds")
+    return gather(
+        values, reshape(ranks, (*ranks.aval.shape, 1)), numbers, (1,), mode="promise_in_bounds"
+    )
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
@@ -326,7 +359,9 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
 def _place(arr: Any, mask: Any, vals: Any) -> Any:
     arr, mask, vals = (array_like("place", x, i) for i, x in enumerate((arr, mask, vals)))
     if mask.aval.size != arr.aval.size:
-        raise ValueError(f"place: mask and data must be the same size; got {mask.aval} for {arr.aval}")
+        raise ValueError(
+            f"place: mask and data must be the same size; got {mask.aval} for {arr.aval}"
+        )
     if not arr.aval.size:
         return arr
     if not vals.aval.size:
