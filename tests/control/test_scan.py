@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import threading
+import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -322,6 +326,83 @@ def test_a_function_is_traced_once_for_each_signature():
     assert len(traces) == 3  # it closes over a list, which might change
 
 
+def test_a_step_size_in_a_partial_or_a_dict_is_an_operand(monkeypatch):
+    compiled = []
+    engine = hloom.core.executable.ENGINES["xla"]
+    compile_text = engine.compile_text
+    monkeypatch.setattr(
+        engine, "compile_text", lambda *a, **k: (compiled.append(1), compile_text(*a, **k))[1]
+    )
+
+    def step(size, c, x):
+        return c - size * x, None
+
+    counts = []
+    for i in range(3):
+        params = {"size": jnp.float32(i + 1)}
+        got, _ = lax.scan(partial(step, params["size"]), jnp.float32(0), XS)
+        agree(got, -(i + 1) * XS.sum())
+        got, _ = lax.scan(lambda c, x: step(params["size"], c, x), jnp.float32(0), XS)  # noqa: B023
+        agree(got, -(i + 1) * XS.sum())
+        counts.append(len(compiled))
+    assert counts[1:] == [counts[0]] * 2
+
+
+def test_methods_callables_and_jitted_functions_are_bodies():
+    class Cell:
+        w = 2.0
+
+        def step(self, c, x):
+            return c * self.w + x, None
+
+        __call__ = step
+
+    cell = Cell()
+    want = python_scan(cell.step, jnp.float32(1), XS)[0]
+    for body in (cell.step, cell, hloom.jit(cell.step), partial(Cell.step, cell)):
+        agree(lax.scan(body, jnp.float32(1), XS)[0], want)
+    cell.w = 3.0
+    want = python_scan(cell.step, jnp.float32(1), XS)[0]
+    for body in (cell.step, cell):
+        agree(lax.scan(body, jnp.float32(1), XS)[0], want)
+
+
+def test_a_body_and_what_it_closes_over_are_not_kept_alive():
+    def run():
+        w = jnp.ones(3)
+
+        def step(c, x):
+            return c + w, None
+
+        lax.scan(step, jnp.zeros(3), XS)
+        hloom.grad(lambda c: lax.scan(step, c, XS)[0].sum())(jnp.zeros(3))
+        return weakref.ref(step), weakref.ref(w)
+
+    references = run()
+    gc.collect()
+    assert [r() for r in references] == [None, None]
+
+
+def test_threads_scan_the_same_function():
+    def step(c, x):
+        return jnp.sin(c) + x, c * 2
+
+    want = python_scan(step, jnp.float32(0.123), XS)
+    results = []
+
+    def work():
+        results.append(lax.scan(step, jnp.float32(0.123), XS))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for got in results:
+        agree(got, want)
+
+
 # ---- map ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("batch_size", [None, 0, 1, 2, 3, 5, 7])
 def test_map_is_vmap_whatever_the_batch_size(batch_size):
@@ -417,7 +498,15 @@ def test_python_control_flow_on_the_carry_says_so():
     def step(carry, x):
         return (carry if carry > 0 else -carry), x
 
-    failing(hloom.errors.TracerBoolConversionError, lambda: lax.scan(step, 1.0, XS), "lax.cond")
+    kind = hloom.errors.TracerBoolConversionError
+    failing(kind, lambda: lax.scan(step, 1.0, XS), "lax.cond", "`carry`", "step")
+
+    def halve(x):
+        while x > 1:
+            x = x / 2
+        return x
+
+    failing(kind, lambda: hloom.jit(halve)(3.0), "lax.while_loop", "lax.cond")
 
 
 def test_a_body_that_leaks_is_found():

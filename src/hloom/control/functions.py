@@ -8,17 +8,16 @@ change without becoming another object (a list, an instance of a class).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from hloom import tree
 from hloom.config import current
 from hloom.control.canonical import canonical
+from hloom.control.surroundings import Surroundings, look
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -29,13 +28,6 @@ from hloom.core.signature import LeafNames
 from hloom.core.tables import Table
 from hloom.core.trace import Origin, Tracer, current_trace, tracing
 from hloom.errors.texts import explain
-
-# What can't change: the object is the value.
-_FIXED = (
-    bool, int, float, complex, str, bytes, type(None), type, ModuleType, BuiltinFunctionType,
-    np.dtype, np.generic, np.ufunc,
-)  # fmt: skip
-_MANY = 100  # surroundings that are worth looking at
 
 
 class Body(NamedTuple):
@@ -51,28 +43,11 @@ class Body(NamedTuple):
         return self.jaxpr.out_avals
 
 
-class Seen(NamedTuple):
-    """One thing a function refers to: in a cell, or by name in its globals."""
-
-    where: CellType | dict[str, Any]
-    name: str
-    value: Any
-
-    def holds(self) -> bool:
-        """Whether the same is there now."""
-        if isinstance(self.where, CellType):
-            return self.where.cell_contents is self.value
-        return self.where.get(self.name, _MISSING) is self.value
-
-
-_MISSING: Any = object()
-
-
 class Remembered(NamedTuple):
     """A traced function, and what it referred to then."""
 
     body: Body
-    seen: list[Seen]
+    surroundings: Surroundings
 
 
 _traced: WeakKeyDictionary[FunctionType, Table] = WeakKeyDictionary()
@@ -83,28 +58,30 @@ def trace(who: str, fun: Callable[..., Any], treedef: Any, avals: Sequence[Shape
 
     `who` is the public function that was given `fun`, for error texts.
     """
-    table = None
     key = (who, treedef, *avals, current.get().config)
-    if fun.__class__ is FunctionType:
-        table = _traced.get(fun)
+    table = _traced.get(fun) if fun.__class__ is FunctionType else None
+    if table is not None:
+        found: Remembered | None = table.get(key)
+        if found is not None and found.surroundings.hold():
+            return found.body
+    surroundings = look(fun)
+    body = _trace(who, fun, treedef, avals, surroundings)
+    if surroundings.fixed and not any(isinstance(x, Tracer) for x in body.captured):
         if table is None:
             table = _traced[fun] = Table()
-        found: Remembered | None = table.get(key)
-        if found is not None and all(seen.holds() for seen in found.seen):
-            return found.body
-    seen: list[Seen] = []
-    fixed = _look(fun, seen)
-    body = _trace(who, fun, treedef, avals, seen)
-    if table is not None and fixed and not any(isinstance(x, Tracer) for x in body.captured):
-        table.store(key, Remembered(body, seen))
+        table.store(key, Remembered(body, surroundings))
     return body
 
 
 def _trace(
-    who: str, fun: Callable[..., Any], treedef: Any, avals: Sequence[ShapedArray], seen: list[Seen]
+    who: str,
+    fun: Callable[..., Any],
+    treedef: Any,
+    avals: Sequence[ShapedArray],
+    around: Surroundings,
 ) -> Body:
     whole = tree.treedef_tuple([treedef, tree.structure({})])
-    record = Closure(Origin(who, fun, LeafNames(fun, whole)), {id(x) for x in _arrays(seen)})
+    record = Closure(Origin(who, fun, LeafNames(fun, whole)), {id(x) for x in around.arrays()})
     with tracing(record):
         inputs = [record.argument(aval) for aval in avals]
         out = fun(*tree.unflatten(treedef, inputs))
@@ -150,73 +127,6 @@ class Closure(Record):
                 found = self.captured[id(x)] = (Var(x.aval), x)
             return found[0]
         return super().atom(x)
-
-
-# ---- what a function refers to ----------------------------------------------------------------
-def _look(fun: Any, seen: list[Seen]) -> bool:
-    """List what a function refers to, and what functions in there do; False: it may change."""
-    if fun.__class__ is not FunctionType:
-        return False
-    pending, known = [fun], {id(fun)}
-    fixed = True
-    while pending:
-        here = pending.pop()
-        for found in _references(here):
-            if found.value is fun:  # it would keep itself alive
-                continue
-            if len(seen) >= _MANY:
-                return False
-            seen.append(found)
-            value = found.value
-            if value.__class__ is FunctionType and not _is_pure(value):
-                if id(value) not in known:
-                    known.add(id(value))
-                    pending.append(value)
-            elif not _is_fixed(value):
-                fixed = False
-        defaults = [*(here.__defaults__ or ()), *(here.__kwdefaults__ or {}).values()]
-        fixed = fixed and all(map(_is_fixed, defaults))
-    return fixed
-
-
-def _references(fun: FunctionType) -> Iterator[Seen]:
-    for cell, name in zip(fun.__closure__ or (), fun.__code__.co_freevars):
-        try:
-            yield Seen(cell, name, cell.cell_contents)
-        except ValueError:  # not filled yet
-            continue
-    names = _names(fun.__code__)
-    yield from [Seen(fun.__globals__, n, fun.__globals__[n]) for n in names if n in fun.__globals__]
-
-
-def _names(code: CodeType) -> set[str]:
-    """Names that the code, and the functions defined in it, look up."""
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*map(_names, inner))
-
-
-def _is_pure(fun: FunctionType) -> bool:
-    """Functions of this package, and those that are jitted, which are asked to be pure."""
-    return hasattr(fun, "jitted") or (fun.__module__ or "").partition(".")[0] == "hloom"
-
-
-def _is_fixed(value: Any) -> bool:
-    if isinstance(value, Array):
-        return not isinstance(value, Tracer)
-    if isinstance(value, tuple):
-        return all(map(_is_fixed, value))
-    return isinstance(value, _FIXED) or value.__class__ is FunctionType and _is_pure(value)
-
-
-def _arrays(seen: Sequence[Seen]) -> Iterator[Array]:
-    """Arrays referred to, those in lists, tuples and dicts too."""
-    pending = [found.value for found in seen]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, Array):
-            yield value
-        elif value.__class__ in (list, tuple, dict) and len(value) <= _MANY:
-            pending += value.values() if value.__class__ is dict else value
 
 
 # ---- operands -----------------------------------------------------------------------------------

@@ -205,10 +205,9 @@ def emit_scan(
     dtype = INT32 if steps.length < 2**31 else INT64
     zero = block.constant(0, ShapedArray((), dtype))
 
-    def step(b: Any, i: Any, state: Sequence[Any]) -> list[Any]:
-        """One step: `state` is the carry and the stacked results."""
+    def step(b: Any, at: Any, state: Sequence[Any]) -> list[Any]:
+        """Step `at`: `state` is the carry and the stacked results."""
         carry, ys = sections(state, steps.num_carry)
-        at = b.sub(steps.length - 1, i) if steps.reverse else i
         outs = b.inline(jaxpr, [*consts, *carry, *[_read(b, x, at) for x in xs]])
         carry, made = sections(outs, steps.num_carry)
         return [*carry, *[_write(b, y, at, slice_) for y, slice_ in zip(ys, made)]]
@@ -216,7 +215,8 @@ def emit_scan(
     def body(b: Any, i: Any, *state: Any) -> list[Any]:
         values = list(state)
         for k in range(steps.unroll):
-            values = step(b, b.add(i, k) if k else i, values)
+            at = b.add(i, k) if k else i
+            values = step(b, b.sub(steps.length - 1, at) if steps.reverse else at, values)
         return [b.add(i, steps.unroll), *values]
 
     state = [*carry, *ys]
@@ -226,7 +226,8 @@ def emit_scan(
             lambda b, i, *_: b.compare(i, "LT", limit), body, [zero, *state]
         )
     for k in range(steps.length - rest, steps.length):
-        state = step(block, block.constant(k, zero.aval), state)
+        at = steps.length - 1 - k if steps.reverse else k
+        state = step(block, block.constant(at, zero.aval), state)
     return state
 
 

@@ -234,6 +234,8 @@ class TracerBoolConversionError(ConcretizationTypeError):
         """The truth value of a tracer was asked for."""
         rule = f"Attempted boolean conversion of traced array with shape {traced.aval}."
         ways = static_ways(traced)
+        if source_line(traced.at).startswith("while"):
+            ways.append(("lax.while_loop(cond_fun, body_fun, x)", "repeat a function"))
         ways += [
             ("lax.cond(p, true_fun, false_fun, x)", "run one of two functions"),
             ("jnp.where(p, a, b)", "choose element by element"),
