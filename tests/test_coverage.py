@@ -29,10 +29,10 @@ PRIMITIVES = {
 # No jvp rule applies these to a tangent: their results have no derivative, or it is made of other
 # operations (a gather, a product), so there is nothing to transpose.
 NOT_LINEAR = {
-    "argmax", "argmin", "argsort", "cumlogsumexp", "cummax", "cummin", "cumprod", "order_statistics", "reduce",
-    "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max",
-    "reduce_window_min", "reduce_xor", "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort",
-    "top_k", "while",
+    "argmax", "argmin", "argsort", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
+    "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min", "reduce_xor",
+    "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort", "top_k", "while",
 }  # fmt: skip
 
 # Applied by the rules of another primitive only, whose tests reach them.

@@ -1,4 +1,4 @@
-"""The linear core: add_any, transpose, broadcast_in_dim and reduce_sum are one another's transposes."""
+"""The linear core: add_any, transpose, broadcast_in_dim, reduce_sum, and their transposes."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A function of this layer is written once, in lax, for traced values.  Called eagerly, it is looked
 up by what it depends on (the arguments' types and the static values); a hit runs a program, a miss
-records the whole function, compiles it and stores it.  Under a trace the function is simply inlined.
+records the whole function, compiles it and stores it.  Under a trace the function is simply
+inlined.
 
 `unary`, `binary` and `reduction` are for the commonest arities and cost about half a microsecond;
 `function` takes any signature and costs about two.  The budget and what each choice was worth:
@@ -27,7 +28,7 @@ from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.tables import Table, Tables
+from hloom.core.tables import Tables
 from hloom.core.trace import Origin, Tracer
 from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
 from hloom.numpy.promotion import array_like
@@ -122,7 +123,12 @@ class Program(NamedTuple):
     write: Callable[[Sequence[Any]], Any] | None = None
 
 
-def build(body: Callable[..., Any], avals: Sequence[ShapedArray], name: str, store: Callable[[Program], Any]) -> Any:
+def build(
+    body: Callable[..., Any],
+    avals: Sequence[ShapedArray],
+    name: str,
+    store: Callable[[Program], Any],
+) -> Any:
     """Record the function for these types, compile it at the fast tier, and store the program."""
     out_tree: Any = None
 
@@ -149,7 +155,11 @@ def build(body: Callable[..., Any], avals: Sequence[ShapedArray], name: str, sto
     return store(
         program(
             executable.compile_jaxpr(
-                jaxpr, config, name=name, tier="fast", on_upgrade=lambda better: store(program(better))
+                jaxpr,
+                config,
+                name=name,
+                tier="fast",
+                on_upgrade=lambda better: store(program(better)),
             )
         )
     )
@@ -211,7 +221,8 @@ def refuse(name: str, out: Any, where: Any) -> None:
     """Raise TypeError for the arguments of NumPy's ufuncs that an immutable array can't serve."""
     if out is not None:
         raise TypeError(
-            f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = {name}(...)"
+            f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = "
+            f"{name}(...)"
         )
     if where is not None and where is not True:
         raise TypeError(
@@ -280,7 +291,9 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
 binary_floats = partial(binary, run=partial(run, fitting=FLOATS))
 
 
-def ternary(fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run) -> Callable[..., Any]:
+def ternary(
+    fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run
+) -> Callable[..., Any]:
     """Decorate a function of three arrays; the last two may be Python scalars on the fast path."""
     tables = Tables()
     name = fun.__name__.strip("_")
@@ -291,8 +304,12 @@ def ternary(fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run) 
             key = get().key
             scalars = OPERANDS[key]
             if x1.__class__ is Array:
-                aval2, buf2 = (x2.aval, x2._buf) if x2.__class__ is Array else scalars[x2.__class__][x2]
-                aval3, buf3 = (x3.aval, x3._buf) if x3.__class__ is Array else scalars[x3.__class__][x3]
+                aval2, buf2 = (
+                    (x2.aval, x2._buf) if x2.__class__ is Array else scalars[x2.__class__][x2]
+                )
+                aval3, buf3 = (
+                    (x3.aval, x3._buf) if x3.__class__ is Array else scalars[x3.__class__][x3]
+                )
                 execute, handlers, aval, _ = tables[key][x1.aval, aval2, aval3]
                 r = _new(Array)
                 (r._buf,) = execute([x1._buf, buf2, buf3]).consume_with_handlers(handlers)
@@ -365,11 +382,20 @@ _OPERAND_CLASSES = (Array, np.ndarray, np.generic, bool, int, float, complex)
 
 def is_operand(x: Any) -> bool:
     """Whether an operator takes `x`: arrays and numbers; lists are for functions."""
-    return isinstance(x, _OPERAND_CLASSES) or hasattr(x, "__hloom_array__") or hasattr(x, "__jax_array__")
+    return (
+        isinstance(x, _OPERAND_CLASSES)
+        or hasattr(x, "__hloom_array__")
+        or hasattr(x, "__jax_array__")
+    )
 
 
-def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate `fun(a, axis=None, *, .., keepdims=False, ..)`: an array, an axis, and rarer arguments."""
+def reduction(
+    fun: Callable[..., Any], prepare: Callable[..., None] | None = None
+) -> Callable[..., Any]:
+    """Decorate `fun(a, axis=None, *, .., keepdims=False, ..)`: array, axis, and rarer arguments.
+
+    `prepare(name, a, arguments)` may look at the rarer ones before they become arrays.
+    """
     tables = Tables()
     general = function(fun)
     name = fun.__name__.strip("_")
@@ -378,16 +404,22 @@ def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
         if not args and not kwargs:
             if a.__class__ is Array:
                 try:
-                    execute, handlers, out, _ = tables[get().key][a.aval, axis, axis.__class__, keepdims]
+                    execute, handlers, out, _ = tables[get().key][
+                        a.aval, axis, axis.__class__, keepdims
+                    ]
                     r = _new(Array)
                     (r._buf,) = execute([a._buf]).consume_with_handlers(handlers)
                     r.aval = out
                     return r
                 except (KeyError, RuntimeError, TypeError):
                     pass
-            if keepdims.__class__ is bool and (axis is None or axis.__class__ is int or _is_integers(axis)):
+            if keepdims.__class__ is bool and (
+                axis is None or axis.__class__ is int or _is_integers(axis)
+            ):
                 body = partial(fun, axis=axis, keepdims=keepdims)
                 return run(body, tables, name, (a,), (axis, axis.__class__, keepdims))
+        if prepare is not None:
+            prepare(name, a, kwargs)
         if keepdims is not False:
             kwargs["keepdims"] = keepdims
         return general(a, axis, *args, **kwargs)
@@ -396,7 +428,7 @@ def reduction(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def planned(fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Decorate `fun(x, plan)`: an array, and a hashable value that says all else (`reshape`'s sizes).
+    """Decorate `fun(x, plan)`: an array, and a hashable value that says all else (as new sizes).
 
     Functions whose arguments are checked on the host, whatever the array's values, end in one of
     these.  The plan must tell apart what differs: 1, 1.0 and True are equal keys.
@@ -447,14 +479,17 @@ def planned_sequence(fun: Callable[[Sequence[Any], Any], Any]) -> Callable[[Any,
 
 
 def function(
-    fun: Callable[..., Any] | None = None, *, static: Iterable[str] | None = None, sequences: Iterable[str] = ()
+    fun: Callable[..., Any] | None = None,
+    *,
+    static: Iterable[str] | None = None,
+    sequences: Iterable[str] = (),
 ) -> Any:
     """Decorate a function of any signature.
 
-    Parameters annotated or named in `static` are static: they must be hashable (lists become tuples)
-    and select the program.  Those in `sequences` are sequences of arrays.  All others are arrays, or
-    None.  Without `static`, the parameters whose usual names say so are static (`axis`, `dtype`,
-    `keepdims`, `shape`, ..: see STATIC_NAMES).
+    Parameters annotated or named in `static` are static: they must be hashable (lists become
+    tuples) and select the program.  Those in `sequences` are sequences of arrays.  All others are
+    arrays, or None.  Without `static`, the parameters whose usual names say so are static (`axis`,
+    `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).
     """
     if fun is None:
         return partial(function, static=static, sequences=sequences)
@@ -475,11 +510,15 @@ def function(
         key: list[Any] = []
         given = [(names[i] if i < len(names) else rest, x) for i, x in enumerate(args)]
         given += kwargs.items()
-        plan: list[tuple[Any, Any]] = []  # what each argument is: ("static", value) or ("array", count)
+        plan: list[
+            tuple[Any, Any]
+        ] = []  # what each argument is: ("static", value) or ("array", count)
         for parameter, x in given:
             if parameter in statics or x is None:
                 x = static_value(name, parameter, x)
-                key.append((parameter, x.__class__, _classes(x) if x.__class__ is tuple else None, x))
+                key.append(
+                    (parameter, x.__class__, _classes(x) if x.__class__ is tuple else None, x)
+                )
                 if x.__class__ is float:
                     key.append(x.hex())  # 0.0 == -0.0
                 plan.append((None, x))
@@ -496,7 +535,8 @@ def function(
         def body(*xs: Any) -> Any:
             it = iter(xs)
             values = [
-                how if n is None else next(it) if n == -1 else how([next(it) for _ in range(n)]) for n, how in plan
+                how if n is None else next(it) if n == -1 else how([next(it) for _ in range(n)])
+                for n, how in plan
             ]
             return fun(*values[:count], **dict(zip(kwargs, values[count:])))
 
@@ -505,7 +545,9 @@ def function(
     return call
 
 
-def run_function(body: Any, tables: Tables, name: str, operands: list[Any], statics: tuple[Any, ...]) -> Any:
+def run_function(
+    body: Any, tables: Tables, name: str, operands: list[Any], statics: tuple[Any, ...]
+) -> Any:
     """As `run`, with an error for static arguments that cannot be hashed."""
     table = tables[get().key]
     arrays = [x if x.__class__ is Array else array_like(name, x, i) for i, x in enumerate(operands)]
@@ -521,14 +563,16 @@ def run_function(body: Any, tables: Tables, name: str, operands: list[Any], stat
 
 
 STATIC_NAMES = (
-    "axis", "axes", "axis1", "axis2", "dtype", "keepdims", "shape", "newshape", "order", "out", "ddof", "correction",
-    "k", "n", "m", "num", "N", "M", "indices_or_sections", "side", "kind", "stable", "descending", "mode", "method",
-    "overwrite_input", "copy", "offset", "precision", "preferred_element_type", "source", "destination", "indexing",
-    "sparse", "size", "assume_sorted", "casting", "promote_integers", "total_repeat_length", "unique_indices",
-    "indices_are_sorted", "assume_unique", "return_index", "return_inverse", "return_counts", "equal_nan",
-    "endpoint", "retstep", "include_initial", "bitorder", "increasing", "device", "subok", "ndmin", "rowvar", "bias",
-    "density", "start_axis", "wrap", "reps", "pad_width", "stat_length", "reflect_type", "permutation", "sizes",
-    "subscripts", "optimize", "max_squarings", "decimals", "shift",
+    "axis", "axes", "axis1", "axis2", "dtype", "keepdims", "shape", "newshape", "order", "out",
+    "ddof", "correction", "k", "n", "m", "num", "N", "M", "indices_or_sections", "side", "kind",
+    "stable", "descending", "mode", "method", "overwrite_input", "copy", "offset", "precision",
+    "preferred_element_type", "source", "destination", "indexing", "sparse", "size",
+    "assume_sorted", "casting", "promote_integers", "total_repeat_length", "unique_indices",
+    "indices_are_sorted", "assume_unique", "return_index", "return_inverse", "return_counts",
+    "equal_nan", "endpoint", "retstep", "include_initial", "bitorder", "increasing", "device",
+    "subok", "ndmin", "rowvar", "bias", "density", "start_axis", "wrap", "reps", "pad_width",
+    "stat_length", "reflect_type", "permutation", "sizes", "subscripts", "optimize",
+    "max_squarings", "decimals", "shift",
 )  # fmt: skip
 
 
@@ -560,8 +604,7 @@ def _unhashable(name: str, statics: tuple[Any, ...]) -> Exception:
             try:
                 hash(entry[3])
             except TypeError:
-                return errors.unhashable_static(name, entry[0], entry[3], transform="", at=source.here())
+                return errors.unhashable_static(
+                    name, entry[0], entry[3], transform="", at=source.here()
+                )
     return TypeError(f"{name}: an argument cannot be hashed")
-
-
-__all__ = ["OPERANDS", "Table", "binary", "function", "operators", "planned", "planned_sequence", "reduction", "ternary", "unary"]

@@ -1,8 +1,8 @@
 """Reading by index: `x[i]`, for every index NumPy takes.
 
 An index is parsed into a *layout*, which is static and selects the program, and *operands*, which
-are arrays.  Eagerly, integers and the starts of slices are operands too: a loop over `x[i]` compiles
-once.  Under a trace they are static and become `slice`; only traced integers become
+are arrays.  Eagerly, integers and the starts of slices are operands too: a loop over `x[i]`
+compiles once.  Under a trace they are static and become `slice`; only traced integers become
 `dynamic_slice`, only index arrays become `gather`.
 
 `x[index]` is always three steps: slices and integers (`basic`), then index arrays (`gather`), then
@@ -41,8 +41,8 @@ INT32 = np.dtype("int32")
 INT64 = np.dtype("int64")
 
 _KINDS = (
-    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
-    "indices"
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+    "arrays are valid indices"
 )
 
 
@@ -89,8 +89,8 @@ def parse(
 ) -> tuple[Layout, list[Any]]:
     """The layout of an index into an array of this shape, and its operands, in order.
 
-    Raises IndexError with NumPy's words for what is out of range, TypeError or IndexError for what is
-    not an index.
+    Raises IndexError with NumPy's words for what is out of range, TypeError or IndexError for what
+    is not an index.
     """
     mode = outside.mode
     items = _expand(shape, index if isinstance(index, tuple) else (index,))
@@ -128,14 +128,15 @@ def parse(
 
 
 def _expand(shape: tuple[int, ...], items: tuple[Any, ...]) -> list[Any]:
-    """The items with the ellipsis written out and masks as integer arrays; one item for each axis."""
+    """The items with the ellipsis written out and masks as integer arrays: one for each axis."""
     items = tuple([_item(item) for item in items])
     used = sum(
         [0 if x is None or x is Ellipsis else x.aval.ndim if _is_mask(x) else 1 for x in items]
     )
     if used > len(shape):
         raise IndexError(
-            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
+            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were "
+            "indexed"
         )
     if sum([x is Ellipsis for x in items]) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -185,7 +186,8 @@ def _item(x: Any) -> Any:
     kind = dtypes.kind(x.aval.dtype)
     if kind not in ("bool", "signed", "unsigned"):
         raise IndexError(
-            f"arrays used as indices must be of integer (or boolean) type; got {x.aval}. Convert it: i.astype(int)."
+            f"arrays used as indices must be of integer (or boolean) type; got {x.aval}. Convert "
+            "it: i.astype(int)."
         )
     if kind != "bool" and not x.aval.shape and not isinstance(x, Tracer) and get().key is not None:
         return int(x)
@@ -208,7 +210,7 @@ def _positions_of_mask(mask: Array, shape: tuple[int, ...], axis: int) -> list[A
 
 
 def scalar_masks(shape: tuple[int, ...], index: Any) -> tuple[tuple[int, ...], Any]:
-    """The shape and index without 0-d masks: True selects all of a new axis of size 1, False none."""
+    """The shape and index without 0-d masks: True selects all of a new axis, False none of it."""
     items = index if isinstance(index, tuple) else (index,)
     if not any(isinstance(x, (bool, np.bool_)) or _is_scalar_mask(x) for x in items):
         return shape, index
@@ -243,7 +245,8 @@ def check_mask(mask: ShapedArray, shape: tuple[int, ...], axis: int) -> None:
     for i, size in enumerate(mask.shape):
         if shape[axis + i] != size:
             raise IndexError(
-                f"boolean index did not match indexed array along axis {axis + i}; size of axis is {shape[axis + i]} "
+                f"boolean index did not match indexed array along axis {axis + i}; size of axis "
+                f"is {shape[axis + i]} "
                 f"but size of corresponding boolean axis is {size}"
             )
 
@@ -253,7 +256,8 @@ def _span(item: slice, size: int) -> tuple[int, int, int]:
     for bound in (item.start, item.stop, item.step):
         if isinstance(bound, Tracer) and bound.concrete() is None:
             raise errors.ConcretizationTypeError.parameter(
-                "x[start:stop]: use lax.dynamic_slice_in_dim(x, start, size), whose start may be traced; indexing",
+                "x[start:stop]: use lax.dynamic_slice_in_dim(x, start, size), whose start may be "
+                "traced; indexing",
                 "slice bound", bound.traced(),
             )  # fmt: skip
     try:
@@ -305,7 +309,8 @@ def _check_bounds(index: Array, axis: int, size: int, allowed: bool) -> bool:
             if allowed:
                 return False
             raise IndexError(
-                f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}"
+                f"index {low if low < -size else high} is out of bounds for axis {axis} with size "
+                f"{size}"
             )
     return True
 
@@ -507,7 +512,7 @@ def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]
 
 
 class Order(NamedTuple):
-    """The axes of a result: what each is ("batch", "axis", "new"); how many "axis" stand before the batch."""
+    """The axes of a result ("batch", "axis", "new"); how many "axis" stand before the batch."""
 
     axes: list[str]
     before: int
@@ -533,7 +538,7 @@ _rows_tables = Tables()  # x[i:j]: by the type and the number of rows
 
 
 class Positions(dict[int, Any]):
-    """Buffers of int32 positions, put once while there is room; many small buffers slow all others."""
+    """Buffers of int32 positions, put once while there is room: many buffers slow all others."""
 
     CAPACITY = 1024
 
@@ -631,7 +636,8 @@ def _masked(x: Array, mask: Any) -> Array:
     value = mask if isinstance(mask, np.ndarray) else mask._value()
     if value.ndim > x.aval.ndim:
         raise IndexError(
-            f"too many indices for array: array is {x.aval.ndim}-dimensional, but {value.ndim} were indexed"
+            f"too many indices for array: array is {x.aval.ndim}-dimensional, but {value.ndim} "
+            "were indexed"
         )
     check_mask(ShapedArray(value.shape, value.dtype), x.aval.shape, 0)
     found = x._value()[value]

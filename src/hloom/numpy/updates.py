@@ -1,8 +1,8 @@
 """Updating by index: `x.at[i].set(y)` and its kin return a changed copy.
 
-An update undoes what reading does, in reverse: the slices and integers are cut out, index arrays are
-scattered into the cut, and the cut is put back.  A mask becomes `select` where the new values don't
-depend on which element is the how-manieth of the mask.
+An update undoes what reading does, in reverse: the slices and integers are cut out, index arrays
+are scattered into the cut, and the cut is put back.  A mask becomes `select` where the new values
+don't depend on which element is the how-manieth of the mask.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ _READ_MODES = {
     "promise_in_bounds": "promise_in_bounds",
 }
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "set": lambda x, y: y, "add": add, "subtract": sub, "multiply": mul, "divide": div, "power": lax_pow,
-    "min": lax_min, "max": lax_max,
+    "set": lambda x, y: y, "add": add, "subtract": sub, "multiply": mul, "divide": div,
+    "power": lax_pow, "min": lax_min, "max": lax_max,
 }  # fmt: skip
 _SCATTER: dict[str, Callable[..., Any]] = {
-    "set": scatter, "add": scatter_add, "subtract": scatter_sub, "multiply": scatter_mul, "min": scatter_min,
-    "max": scatter_max,
+    "set": scatter, "add": scatter_add, "subtract": scatter_sub, "multiply": scatter_mul,
+    "min": scatter_min, "max": scatter_max,
 }  # fmt: skip
 
 
@@ -114,11 +114,11 @@ class At:
 class AtIndex:
     """`x.at[index]`: the methods return `x` with the elements at `index` changed.
 
-    Every method takes `mode`, which decides about positions out of bounds: "drop" (left out), "clip"
-    (moved inside), "promise_in_bounds" (there are none).  Without a mode traced ones are dropped, and
-    known ones raise IndexError.  With `wrap_negative_indices=False` negative positions are out of
-    bounds too.  An element that is named twice is updated twice, unlike in NumPy's `x[i] += y`; of two
-    `set`s the last stands.
+    Every method takes `mode`, which decides about positions out of bounds: "drop" (left out),
+    "clip" (moved inside), "promise_in_bounds" (there are none).  Without a mode traced ones are
+    dropped, and known ones raise IndexError.  With `wrap_negative_indices=False` negative positions
+    are out of bounds too.  An element that is named twice is updated twice, unlike in NumPy's `x[i]
+    += y`; of two `set`s the last stands.
     """
 
     __slots__ = ("array", "index")
@@ -131,7 +131,8 @@ class AtIndex:
         return f"At({self.array!r})[{self.index!r}]"
 
     def get(
-        self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: str | None = None,
+        self, *, indices_are_sorted: bool = False, unique_indices: bool = False,
+        mode: str | None = None,
         fill_value: Any = None, wrap_negative_indices: bool = True,
     ) -> Any:  # fmt: skip
         """The elements: `x[index]`, with a mode "clip", "fill" or "promise_in_bounds".
@@ -332,8 +333,8 @@ def _spread(y: Any, shape: Sequence[int], name: str) -> Any:
         fits = False
     if not fits:
         raise ValueError(
-            f"could not broadcast input array from shape {given} into shape {shape}: .at[].{name} takes values "
-            "that broadcast to the indexed part"
+            f"could not broadcast input array from shape {given} into shape {shape}: .at[].{name} "
+            "takes values that broadcast to the indexed part"
         )
     return promotion.broadcast_to(y, shape)
 
@@ -430,8 +431,8 @@ def _scatter(
 def _selecting_mask(x: Any, index: Any, values: Any) -> tuple[int, Any, tuple[Any, ...]] | None:
     """The first axis of the one mask of an index, the mask, and the index with slices in its place.
 
-    None when the index has no mask, or integer arrays beside it, or when the values differ along the
-    mask's elements: then positions are needed.
+    None when the index has no mask, or integer arrays beside it, or when the values differ along
+    the mask's elements: then positions are needed.
     """
     items = index if isinstance(index, tuple) else (index,)
     items = tuple(
