@@ -86,7 +86,7 @@ def test_batch(case: Case) -> None:
     structured.check_batch(case)
 
 
-@pytest.mark.parametrize("order", permutations(range(3)), ids=str)
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 def test_every_order_of_axes(order: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(-5, 5, (2, 3, 4)).astype(np.float64)
