@@ -530,3 +530,11 @@ def test_no_tracer_hides_an_array_method():
     for cls in subclasses(hloom.core.Tracer):
         hidden = [name for name in vars(cls).get("__slots__", ()) if hasattr(hloom.Array, name)]
         assert not hidden, cls
+
+
+def test_axes_that_equal_integers_are_not_taken_for_them():
+    x = jnp.ones((2, 3))
+    assert x.sum((0, 1)).shape == ()
+    for axis in ((0, 1.0), 1.0):
+        with pytest.raises(TypeError):
+            x.sum(axis)

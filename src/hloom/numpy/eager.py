@@ -402,7 +402,8 @@ def reduction(
 
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
         if not args and not kwargs:
-            if a.__class__ is Array:
+            # (0, 1.0) equals (0, 1), and must not find its program.
+            if a.__class__ is Array and (axis.__class__ is not tuple or _is_integers(axis)):
                 try:
                     execute, handlers, out, _ = tables[get().key][
                         a.aval, axis, axis.__class__, keepdims
@@ -452,7 +453,7 @@ def planned(fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _is_integers(axis: Any) -> bool:
-    return axis.__class__ is tuple and all([a.__class__ is int for a in axis])
+    return axis.__class__ is tuple and all(a.__class__ is int for a in axis)
 
 
 def planned_sequence(fun: Callable[[Sequence[Any], Any], Any]) -> Callable[[Any, Any], Any]:
