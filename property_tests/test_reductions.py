@@ -1,8 +1,8 @@
-"""Reductions, scans, means and quantiles against NumPy: any dtype, shape, axes, with NaN and infinities.
+"""Reductions, scans, means, quantiles against NumPy: any dtype, shape, axes, NaN and infinities.
 
 64-bit types are on, so that dtypes are NumPy's too.  What compares or counts is exact.  Sums are
-taken in another order than NumPy's: the budget is the number of elements times the precision, of the
-sum of their absolute values.
+taken in another order than NumPy's: the budget is the number of elements times the precision, of
+the sum of their absolute values.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SPECIAL = {
 def arrays(
     draw: Any, names: list[str] = DTYPES, shape: Any = None, special: bool = True
 ) -> np.ndarray:
-    """A small array of few values, so that there are ties; in one of two also NaN and infinities."""
+    """A small array of few values, so that there are ties; in half of them NaN and infinities."""
     dtype = np.dtype(draw(st.sampled_from(names)))
     if shape is None:
         shape = draw(hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
@@ -203,7 +203,7 @@ def test_quantiles(name: str, data: Any) -> None:
     agree(lambda xp: getattr(xp, name)(x, q, axis=axis, method=method), budget)
 
 
-# ---- sizes at which programs change -----------------------------------------------------------------
+# ---- sizes at which programs change -------------------------------------------------------------
 SIZES = [1, 2, 15, 16, 17, 255, 256, 257, 1023, 1024, 4095, 4096, 4097, 5000]
 
 

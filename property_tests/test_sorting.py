@@ -1,4 +1,4 @@
-"""Sorting, searching, counting and sets against NumPy: any dtype and shape, ties, NaN, empty arrays."""
+"""Sorting, searching, counting, sets against NumPy: any dtype and shape, ties, NaN, no elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def axis_of(x: np.ndarray) -> Any:
     return st.none() | st.integers(-x.ndim, x.ndim - 1) if x.ndim else st.none()
 
 
-# ---- order ----------------------------------------------------------------------------------------
+# ---- order --------------------------------------------------------------------------------------
 @given(data=st.data())
 def test_sort(data: Any) -> None:
     x = data.draw(arrays())
@@ -61,7 +61,7 @@ def test_top_k(data: Any) -> None:
         np.testing.assert_array_equal(values, x[order])
 
 
-# ---- search -----------------------------------------------------------------------------------------
+# ---- search -------------------------------------------------------------------------------------
 @given(data=st.data())
 def test_searchsorted(data: Any) -> None:
     a = np.sort(data.draw(arrays(shape=(data.draw(st.sampled_from([0, 1, 5, 32, 33, 70])),))))
@@ -134,7 +134,7 @@ def test_compress_and_extract(data: Any) -> None:
         agree(lambda xp: xp.compress(rows, x, axis=axis))
 
 
-# ---- sets -----------------------------------------------------------------------------------------
+# ---- sets ---------------------------------------------------------------------------------------
 @given(data=st.data())
 def test_unique(data: Any) -> None:
     x = data.draw(arrays())
@@ -172,7 +172,7 @@ def test_two_sets(name: str, data: Any) -> None:
     agree(lambda xp: getattr(xp, name)(x, y))
 
 
-# ---- counts -----------------------------------------------------------------------------------------
+# ---- counts -------------------------------------------------------------------------------------
 @given(data=st.data())
 def test_bincount(data: Any) -> None:
     x = data.draw(arrays(["uint8", "int32", "bool"], shape=data.draw(FLAT)))

@@ -7,6 +7,8 @@ A program is an expression in which `xp` is the library.  It is run eagerly, and
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,11 @@ import hloom.numpy as jnp
 
 ROWS = np.array([[5.5, -2.25, 0.0, 7.0], [1.5, 3.0, -8.0, 4.25], [0.5, 9.0, 2.0, -1.0]])
 NAMES = {"inf": np.inf, "nan": np.nan}
+
+
+def each(template: str, *choices: Iterable[str]) -> list[str]:
+    """A program for each combination: `each("xp.{}(A{})", ["sum", "max"], ["", ", 0"])` makes 4."""
+    return [template.format(*chosen) for chosen in product(*choices)]
 
 
 def run(program: str, xp: Any) -> Any:

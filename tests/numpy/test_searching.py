@@ -9,28 +9,40 @@ import hloom
 import hloom.numpy as jnp
 from hloom.errors import ConcretizationTypeError
 from tests.numpy import oracle
+from tests.numpy.oracle import each
 
 IDS = "xp.array([0, -1, 1])"
 WIDE = "xp.array([[0, -1, 1, 1, 2], [1, 1, 0, -2, 3], [3, 3, 2, 0, 0]])"
 
+PAIRS = [
+    "xp.array([1, 3, 5]), [0, 1, 2, 3, 5, 9]",
+    "xp.array([1.0, 2.0, xp.nan]), [xp.nan, 2.0, xp.inf]",
+    "xp.zeros(0), A",
+    "xp.arange(100), A",
+    "xp.array([1, 3], 'int8'), 300",
+    "xp.arange(9), []",
+    "xp.array([1j, 1 + 1j, 2]), [1, 2j]",
+    "xp.array([False, True]), xp.array([True, False])",
+    "xp.array([2**24, 2**24 + 1]), xp.array([2.0**24 + 0.5], 'float32')",
+]
+INDICES = [IDS, "0", "-1", "[[0, 1], [1, -1]]", "[]", "7"]
+ONE = ["", ", 0", ", axis=-1"]
+
 PROGRAMS = [
-    *[f"xp.searchsorted({a}, {v}, side={s!r})" for s in ("left", "right") for a, v in [
-        ("xp.array([1, 3, 5])", "[0, 1, 2, 3, 5, 9]"), ("xp.array([1.0, 2.0, xp.nan])", "[xp.nan, 2.0, xp.inf]"),
-        ("xp.zeros(0)", "A"), ("xp.arange(100)", "A"), ("xp.array([1, 3], 'int8')", "300"), ("xp.arange(9)", "[]"),
-        ("xp.array([1j, 1 + 1j, 2])", "[1, 2j]"), ("xp.array([False, True])", "xp.array([True, False])"),
-        ("xp.array([2**24, 2**24 + 1])", "xp.array([2.0**24 + 0.5], 'float32')")]],
-    "xp.searchsorted(V, 2.0, sorter=xp.argsort(V)), xp.searchsorted([3, 1, 2], [1, 2, 4], sorter=[1, 2, 0])",
+    *each("xp.searchsorted({}, side='{}')", PAIRS, ["left", "right"]),
+    "xp.searchsorted(V, 2.0, sorter=xp.argsort(V))",
+    "xp.searchsorted([3, 1, 2], [1, 2, 4], sorter=[1, 2, 0])",
     "xp.searchsorted(V, 2.0, sorter=[0.0, 1, 2, 3])",
     "xp.searchsorted(V, 2.0, sorter=[0])",
     "xp.searchsorted(A, 2.0)",
     "xp.searchsorted(V, 2.0, side='middle')",
-    *[f"xp.take(A, {i}{axis}, mode={m!r})" for i in (IDS, "0", "-1", "[[0, 1], [1, -1]]", "[]", "7") for m in ("clip", "wrap")
-      for axis in ("", ", 0", ", axis=-1")],
+    *each("xp.take(A, {}{}, mode='{}')", INDICES, ONE, ["clip", "wrap"]),
     "xp.take(A, 0, axis=2)",
     "xp.take(A, xp.array([0.5]))",
     "xp.take(A, 0, mode='best')",
     "xp.take(xp.array(3), 0), xp.take(xp.zeros((0, 2)), xp.array([], int), axis=0)",
-    "xp.take_along_axis(A, xp.argsort(A, axis=1), axis=1), xp.take_along_axis(A, xp.argmax(A, 0, keepdims=True), 0)",
+    "xp.take_along_axis(A, xp.argsort(A, axis=1), axis=1)",
+    "xp.take_along_axis(A, xp.argmax(A, 0, keepdims=True), 0)",
     f"xp.take_along_axis(A, {WIDE} % 3, -1), xp.take_along_axis(A, xp.array([[1]]), 1)",
     "xp.take_along_axis(A, xp.array([3, 0]), None)",
     "xp.take_along_axis(A, xp.array([3, 0]), 1)",
@@ -46,13 +58,15 @@ def test_as_numpy(program: str) -> None:
     oracle.check(program)
 
 
+MASKS = [
+    "A", "xp.array([0, 1, 0, 2])", "xp.zeros((0, 3))", "xp.zeros((2, 3))", "xp.array(3)",
+    "xp.array(0.0)",
+    "xp.array([[True, False], [True, True]])", "xp.array([1j, 0])", "xp.array([xp.nan, 0.0, -0.0])",
+]  # fmt: skip
 KNOWN = [
-    *[f"xp.{f}({x})" for f in ("nonzero", "flatnonzero", "argwhere") for x in (
-        "A", "xp.array([0, 1, 0, 2])", "xp.zeros((0, 3))", "xp.zeros((2, 3))", "xp.array(3)", "xp.array(0.0)",
-        "xp.array([[True, False], [True, True]])", "xp.array([1j, 0])", "xp.array([xp.nan, 0.0, -0.0])")],
+    *each("xp.{}({})", ["nonzero", "flatnonzero", "argwhere"], MASKS),
     "xp.where(A > 1)",
-    *[f"xp.take(A, {i}{axis})" for i in (IDS, "0", "-1", "[[0, 1], [1, -1]]", "[]", "7", "-20", "True")
-      for axis in ("", ", 0", ", axis=-1")],
+    *each("xp.take(A, {}{})", [*INDICES, "-20", "True"], ONE),
     "xp.take(xp.zeros(0), [0])",
     "xp.take(xp.arange(5), 10)",
     "xp.take_along_axis(A, xp.array([[9]]), 1)",
@@ -69,7 +83,7 @@ def test_as_numpy_on_known_values(program: str) -> None:
     oracle.check(program, jit=False)
 
 
-# ---- writing --------------------------------------------------------------------------------------
+# ---- writing ------------------------------------------------------------------------------------
 def written(name: str, x: np.ndarray, *args: object, **kwargs: object) -> np.ndarray:
     """What NumPy leaves in a copy."""
     copy = x.copy()
@@ -81,7 +95,8 @@ X = np.arange(12.0, dtype=np.float32).reshape(3, 4)
 WRITES = [
     ("put", [0, 5, -1], [1, 2]), ("put", [1, 1], [3, 4]), ("put", [], [1]), ("put", [2], 7),
     ("place", X > 4, [1, 2, 3]), ("place", X > 99, [1]), ("place", X >= 0, [5.0]),
-    ("put_along_axis", np.array([[0], [1], [3]]), 99, 1), ("put_along_axis", np.array([[0, 2, 1, 0]]), X[:1], 0),
+    ("put_along_axis", np.array([[0], [1], [3]]), 99, 1), ("put_along_axis",
+    np.array([[0, 2, 1, 0]]), X[:1], 0),
 ]  # fmt: skip
 
 
@@ -112,31 +127,31 @@ def test_modes_of_put() -> None:
     )
 
 
-# ---- under a trace --------------------------------------------------------------------------------------
-I = jnp.array([5, 3, 3, 9, 5, 1])
+# ---- under a trace ------------------------------------------------------------------------------
+FEW = jnp.array([5, 3, 3, 9, 5, 1])
 OUTSIDE = jnp.array([-1, -7, 6, 2])
 LEAST = -(2**31)
 
 
 def test_traced_places_outside() -> None:
-    take = lambda **how: hloom.jit(lambda x, i: jnp.take(x, i, **how))(I, OUTSIDE).tolist()
+    take = lambda **how: hloom.jit(lambda x, i: jnp.take(x, i, **how))(FEW, OUTSIDE).tolist()
     assert take() == take(mode="fill") == [1, LEAST, LEAST, 3]
     assert take(fill_value=-7) == [1, -7, -7, 3]
     assert take(mode="clip") == [5, 5, 1, 3] and take(mode="wrap") == [1, 1, 5, 3]
     along = lambda **how: hloom.jit(lambda x, i: jnp.take_along_axis(x, i, 0, **how))(
-        I, OUTSIDE
+        FEW, OUTSIDE
     ).tolist()
     assert along() == [1, LEAST, LEAST, 3] and along(fill_value=0) == [1, 0, 0, 3]
-    assert np.isnan(hloom.jit(jnp.take)(I * 1.0, OUTSIDE)[1])
+    assert np.isnan(hloom.jit(jnp.take)(FEW * 1.0, OUTSIDE)[1])
     with pytest.raises(NotImplementedError, match="mode='fill'"):
         take(mode="raise")
 
 
 def test_known_places_outside_may_be_filled() -> None:
-    assert jnp.take(I, OUTSIDE, mode="fill").tolist() == [1, LEAST, LEAST, 3]
-    assert jnp.take(I, OUTSIDE, fill_value=0).tolist() == [1, 0, 0, 3]
+    assert jnp.take(FEW, OUTSIDE, mode="fill").tolist() == [1, LEAST, LEAST, 3]
+    assert jnp.take(FEW, OUTSIDE, fill_value=0).tolist() == [1, 0, 0, 3]
     with pytest.raises(IndexError, match="index -7 is out of bounds for axis 0 with size 6"):
-        jnp.take(I, OUTSIDE)
+        jnp.take(FEW, OUTSIDE)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint32"])
@@ -150,7 +165,7 @@ def test_dtypes_of_places(dtype: str) -> None:
 
 
 def test_nonzero_with_a_size() -> None:
-    mask = I > 3
+    mask = FEW > 3
     for f in (
         lambda x: jnp.nonzero(x, size=5, fill_value=-1),
         lambda x: jnp.where(x, size=5, fill_value=-1),
@@ -166,7 +181,7 @@ def test_nonzero_with_a_size() -> None:
 
 
 def test_extract_and_compress_with_a_size() -> None:
-    assert hloom.jit(lambda x: jnp.extract(x > 3, x, size=5, fill_value=7))(I).tolist() == [
+    assert hloom.jit(lambda x: jnp.extract(x > 3, x, size=5, fill_value=7))(FEW).tolist() == [
         5,
         9,
         5,
@@ -182,22 +197,22 @@ def test_extract_and_compress_with_a_size() -> None:
 @pytest.mark.parametrize("f", ["nonzero", "flatnonzero", "argwhere", "where"])
 def test_shapes_that_depend_on_traced_values(f: str) -> None:
     with pytest.raises(ConcretizationTypeError, match="size"):
-        hloom.jit(getattr(jnp, f))(I)
+        hloom.jit(getattr(jnp, f))(FEW)
     with pytest.raises(ConcretizationTypeError, match="size"):
-        hloom.jit(lambda x: jnp.extract(x > 3, x))(I)
+        hloom.jit(lambda x: jnp.extract(x > 3, x))(FEW)
 
 
 def test_sizes_are_checked() -> None:
     for bad, error in ((-1, ValueError), (1.5, TypeError), ("a", TypeError)):
         with pytest.raises(error, match="size"):
-            jnp.nonzero(I, size=bad)
+            jnp.nonzero(FEW, size=bad)
     with pytest.raises(ValueError, match="0d"):
         jnp.nonzero(jnp.array(3), size=1)
     with pytest.raises(ValueError, match="fill_value"):
-        jnp.nonzero(I, size=2, fill_value=(1, 2))
+        jnp.nonzero(FEW, size=2, fill_value=(1, 2))
 
 
-# ---- transformations --------------------------------------------------------------------------------------
+# ---- transformations ----------------------------------------------------------------------------
 def test_derivatives() -> None:
     x = jnp.array([1.0, 2.0, 3.0])
     grad = lambda f: hloom.grad(f)(x).tolist()

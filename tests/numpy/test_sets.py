@@ -9,25 +9,24 @@ import hloom
 import hloom.numpy as jnp
 from hloom.errors import ConcretizationTypeError
 from tests.numpy import oracle
+from tests.numpy.oracle import each
 
 ARRAYS = [
     "xp.array([3, 1, 3, 2, 1])", "xp.array([1.0, xp.nan, 1.0, xp.nan, -0.0, 0.0])", "xp.zeros(0)",
     "xp.array([[1, 2], [1, 2], [0, 1]])", "xp.array(3, 'int64')", "xp.array([True, False, True])",
-    "xp.array([1j, 1, 1j, 2])", "xp.array([[0, xp.nan], [0, xp.nan]])", "xp.array([2, 200, 2], 'uint8')",
+    "xp.array([1j, 1, 1j, 2])", "xp.array([[0, xp.nan], [0, xp.nan]])",
+    "xp.array([2, 200, 2], 'uint8')",
 ]  # fmt: skip
 FLAGS = [
-    "",
-    ", True, True, True",
-    ", return_inverse=True",
-    ", return_counts=True, equal_nan=False",
+    "", ", True, True, True", ", return_inverse=True", ", return_counts=True, equal_nan=False",
     ", equal_nan=False",
-]
+]  # fmt: skip
 
 UNIQUE = [
-    *[f"xp.unique({x}{flags})" for x in ARRAYS for flags in FLAGS],
-    *[f"xp.unique({x}, True, True, True, axis={axis})" for x in ARRAYS for axis in (0, -1)],
-    *[f"tuple(xp.{f}({x}))" for x in ARRAYS for f in ("unique_all", "unique_counts", "unique_inverse")],
-    *[f"xp.sort(xp.unique_values({x}))" for x in ARRAYS],  # NumPy's may be in any order
+    *each("xp.unique({}{})", ARRAYS, FLAGS),
+    *each("xp.unique({}, True, True, True, axis={})", ARRAYS, ["0", "-1"]),
+    *each("tuple(xp.{}({}))", ["unique_all", "unique_counts", "unique_inverse"], ARRAYS),
+    *each("xp.sort(xp.unique_values({}))", ARRAYS),  # NumPy's may be in any order
     "xp.unique(A, axis=2)",
 ]  # fmt: skip
 
@@ -74,36 +73,37 @@ def test_all_nan_are_one() -> None:
     assert jnp.unique(jnp.array([0.0, 1.0, jnp.nan, jnp.nan])).shape == (3,)
 
 
-# ---- with a size --------------------------------------------------------------------------------------
-I = jnp.array([5, 3, 3, 9, 5, 1])
+# ---- with a size --------------------------------------------------------------------------------
+FEW = jnp.array([5, 3, 3, 9, 5, 1])
 J = jnp.array([3, 4, 9])
 E = jnp.array([], int)
 ROWS = jnp.array([[1, 2], [1, 2], [0, 1]])
 SIZED = [
-    (lambda: jnp.unique(I, size=6), [1, 3, 5, 9, 1, 1]),
-    (lambda: jnp.unique(I, size=2), [1, 3]),
-    (lambda: jnp.unique(I, True, True, True, size=6, fill_value=-1),
+    (lambda: jnp.unique(FEW, size=6), [1, 3, 5, 9, 1, 1]),
+    (lambda: jnp.unique(FEW, size=2), [1, 3]),
+    (lambda: jnp.unique(FEW, True, True, True, size=6, fill_value=-1),
      ([1, 3, 5, 9, -1, -1], [5, 1, 0, 3, 5, 5], [2, 1, 1, 3, 2, 0], [1, 2, 2, 1, 0, 0])),
     (lambda: jnp.unique(ROWS, True, True, True, axis=0, size=3),
      ([[0, 1], [1, 2], [0, 1]], [2, 0, 2], [1, 1, 0], [1, 2, 0])),
     (lambda: jnp.unique(ROWS, axis=1, size=3, fill_value=7), [[1, 2, 7], [1, 2, 7], [0, 1, 7]]),
     (lambda: jnp.unique(E, size=2, fill_value=3), [3, 3]),
-    (lambda: jnp.unique(I.reshape(2, 3), return_inverse=True, size=4)[1], [[2, 1, 1], [3, 2, 0]]),
-    (lambda: jnp.unique_counts(I, size=5, fill_value=0), ([1, 3, 5, 9, 0], [1, 2, 2, 1, 0])),
-    (lambda: jnp.union1d(I, J, size=8), [1, 3, 4, 5, 9, 1, 1, 1]),
-    (lambda: jnp.union1d(I, J, size=8, fill_value=-1), [1, 3, 4, 5, 9, -1, -1, -1]),
-    (lambda: jnp.intersect1d(I, J, size=4), [3, 9, 3, 3]),
-    (lambda: jnp.intersect1d(I, J, size=4, fill_value=-1, return_indices=True),
+    (lambda: jnp.unique(FEW.reshape(2, 3), return_inverse=True, size=4)[1], [[2, 1, 1],
+    [3, 2, 0]]),
+    (lambda: jnp.unique_counts(FEW, size=5, fill_value=0), ([1, 3, 5, 9, 0], [1, 2, 2, 1, 0])),
+    (lambda: jnp.union1d(FEW, J, size=8), [1, 3, 4, 5, 9, 1, 1, 1]),
+    (lambda: jnp.union1d(FEW, J, size=8, fill_value=-1), [1, 3, 4, 5, 9, -1, -1, -1]),
+    (lambda: jnp.intersect1d(FEW, J, size=4), [3, 9, 3, 3]),
+    (lambda: jnp.intersect1d(FEW, J, size=4, fill_value=-1, return_indices=True),
      ([3, 9, -1, -1], [1, 3, 6, 6], [0, 2, 3, 3])),
-    (lambda: jnp.intersect1d(I, J[1:2], size=2, return_indices=True), ([0, 0], [6, 6], [1, 1])),
-    (lambda: jnp.intersect1d(E, I, size=2), [0, 0]),
-    (lambda: jnp.setdiff1d(I, J, size=4), [1, 5, 0, 0]),
-    (lambda: jnp.setdiff1d(I, J, size=4, fill_value=-1), [1, 5, -1, -1]),
-    (lambda: jnp.setdiff1d(I, J, assume_unique=True, size=3), [5, 5, 1]),
-    (lambda: jnp.setdiff1d(I, I, size=2), [0, 0]),
-    (lambda: jnp.setxor1d(I, J, size=5), [1, 4, 5, 1, 1]),
-    (lambda: jnp.setxor1d(I, J, size=5, fill_value=-1), [1, 4, 5, -1, -1]),
-    (lambda: jnp.setxor1d(I, I, size=2), [0, 0]),
+    (lambda: jnp.intersect1d(FEW, J[1:2], size=2, return_indices=True), ([0, 0], [6, 6], [1, 1])),
+    (lambda: jnp.intersect1d(E, FEW, size=2), [0, 0]),
+    (lambda: jnp.setdiff1d(FEW, J, size=4), [1, 5, 0, 0]),
+    (lambda: jnp.setdiff1d(FEW, J, size=4, fill_value=-1), [1, 5, -1, -1]),
+    (lambda: jnp.setdiff1d(FEW, J, assume_unique=True, size=3), [5, 5, 1]),
+    (lambda: jnp.setdiff1d(FEW, FEW, size=2), [0, 0]),
+    (lambda: jnp.setxor1d(FEW, J, size=5), [1, 4, 5, 1, 1]),
+    (lambda: jnp.setxor1d(FEW, J, size=5, fill_value=-1), [1, 4, 5, -1, -1]),
+    (lambda: jnp.setxor1d(FEW, FEW, size=2), [0, 0]),
     (lambda: jnp.setxor1d(E, E, size=1), [0]),
 ]  # fmt: skip
 
@@ -121,10 +121,10 @@ def test_sized(call, wanted: object) -> None:
 @pytest.mark.parametrize("f", ["unique", "unique_all", "unique_values"])
 def test_shapes_that_depend_on_traced_values(f: str) -> None:
     with pytest.raises(ConcretizationTypeError, match="size"):
-        hloom.jit(getattr(jnp, f))(I)
+        hloom.jit(getattr(jnp, f))(FEW)
     for g in (jnp.union1d, jnp.intersect1d, jnp.setdiff1d, jnp.setxor1d):
         with pytest.raises(ConcretizationTypeError, match="size"):
-            hloom.jit(g)(I, J)
+            hloom.jit(g)(FEW, J)
 
 
 def test_nothing_to_fill_with() -> None:
@@ -132,7 +132,7 @@ def test_nothing_to_fill_with() -> None:
         jnp.unique(E, size=3)
 
 
-# ---- transformations --------------------------------------------------------------------------------------
+# ---- transformations ----------------------------------------------------------------------------
 def test_derivatives_follow_the_first_of_equals() -> None:
     x = jnp.array([2.0, 1.0, 2.0, 3.0])
     assert hloom.grad(lambda x: jnp.sum(jnp.unique(x)))(x).tolist() == [1, 1, 0, 1]

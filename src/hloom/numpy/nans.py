@@ -123,7 +123,7 @@ def _extreme(
     return keep(found, shape, axes, keepdims)
 
 
-@eager.reduction
+@reductions.fitted_reduction
 def nanmax(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
     where: Any = None,
@@ -138,7 +138,7 @@ def nanmax(
     return _extreme("nanmax", reductions.MAX, a, axis, out, keepdims, initial, where)
 
 
-@eager.reduction
+@reductions.fitted_reduction
 def nanmin(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
     where: Any = None,

@@ -10,6 +10,7 @@ from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.numpy.axes import axis_argument
+from hloom.numpy.fitting import fit
 from hloom.numpy.promotion import array_like, broadcast_to
 from hloom.ops.compare import ne, select_n
 from hloom.ops.convert import convert_element_type, convert_element_type_p
@@ -158,6 +159,12 @@ def mask_argument(name: str, where: Any, shape: Axes) -> Any:
 def masked(x: Any, mask: Any, otherwise: Any) -> Any:
     """The elements where the mask holds, elsewhere one number."""
     return select_n(mask, constant(otherwise, x.aval.dtype), x)
+
+
+def fit_initial(name: str, a: Any, arguments: dict[str, Any]) -> None:
+    """Raise OverflowError for a Python integer `initial` that the dtype of `a` does not hold."""
+    if arguments.get("initial").__class__ is int:
+        arguments["initial"] = fit(name, (array_like(name, a), arguments["initial"]))[1]
 
 
 def initial_argument(name: str, initial: Any, x: Any) -> Array:

@@ -7,6 +7,7 @@ Each takes `axis` (None: all, an integer, or a tuple), `keepdims`, and where Num
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from hloom.numpy import eager
@@ -18,6 +19,7 @@ from hloom.numpy.reducing import (
     cast,
     count,
     default_int,
+    fit_initial,
     initial_argument,
     keep,
     kind_of,
@@ -155,7 +157,10 @@ def extreme(
     return keep(found, shape, axes, keepdims)
 
 
-@eager.reduction
+fitted_reduction = partial(eager.reduction, prepare=fit_initial)
+
+
+@fitted_reduction
 def max(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
     where: Any = None,
@@ -172,7 +177,7 @@ def max(
     return extreme("max", MAX, a, axis, out, keepdims, initial, where)
 
 
-@eager.reduction
+@fitted_reduction
 def min(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None,
     where: Any = None,
