@@ -468,12 +468,45 @@ def test_the_same_words_under_jit_grad_and_vmap():
         failing(TypeError, lambda: g(jnp.float32(0)), pattern)  # noqa: B023
 
 
+def test_another_shape_says_what_to_do():
+    def grow(c, x):
+        return {"w": jnp.concatenate([c["w"]] * 2)}, x
+
+    failing(
+        TypeError,
+        lambda: lax.scan(grow, {"w": jnp.zeros(3)}, XS),
+        r"carry\['w'\]: float32\[3\] in, float32\[6\] out",
+        "concatenate at .*test_scan.py",
+    )
+    failing(
+        TypeError,
+        lambda: lax.scan(lambda c, x: (c[:, None], x), jnp.zeros(3), XS),
+        r"new.reshape\(\(3,\)\)",
+    )
+
+
+def test_a_deleted_array_is_named():
+    gone = jnp.ones(3)
+    gone.delete()
+    kind = hloom.errors.DeletedArrayError
+    failing(kind, lambda: lax.scan(total, jnp.zeros(()), gone), r"f32\[3\]")
+    failing(kind, lambda: lax.while_loop(lambda x: x.sum() < 3, lambda x: x + 1, gone))
+    failing(kind, lambda: lax.cond(True, lambda x: x, lambda x: -x, gone))
+
+
+def test_a_result_beyond_memory_raises_and_leaves_the_process_usable():
+    failing(
+        hloom.errors.DeviceMemoryError, lambda: lax.scan(lambda c, x: (c, c), 0.0, None, 10**13)
+    )
+    agree(lax.scan(total, jnp.float32(1), XS), python_scan(total, jnp.float32(1), XS))
+
+
 @pytest.mark.parametrize(
     "kind, fun, pattern",
     [
         (TypeError, lambda: lax.scan(3, 0, XS), "scan takes f as a function"),
-        (TypeError, lambda: lax.scan(total, "a", XS), "init is not an array: str 'a'"),
-        (TypeError, lambda: lax.scan(total, 0.0, {"k": "a"}), r"xs\['k'\] is not an array"),
+        (TypeError, lambda: lax.scan(total, "a", XS), "init: not an array: str 'a'"),
+        (TypeError, lambda: lax.scan(total, 0.0, {"k": "a"}), r"xs\['k'\]: not an array"),
         (TypeError, lambda: lax.scan(lambda c, x: (c, "a"), 0, XS), r"result\[1\]"),
         (TypeError, lambda: lax.scan(lambda c, x: c, 0, XS), "pair"),
         (TypeError, lambda: lax.scan(lambda c, x: [c, x], 0, XS), "pair"),
@@ -482,8 +515,9 @@ def test_the_same_words_under_jit_grad_and_vmap():
         (ValueError, lambda: lax.scan(total, 0.0, XS, length=4), r"xs: f32\[5\]\n  length=4"),
         (ValueError, lambda: lax.scan(total, 0.0, (XS, ROWS[:2])), r"xs\[1\]: f32\[2,3\]"),
         (ValueError, lambda: lax.scan(total, 0.0, np.float32(1)), r"xs is f32\[\]"),
-        (ValueError, lambda: lax.scan(total, 0.0, None, length=-1), "negative"),
+        (ValueError, lambda: lax.scan(total, 0.0, None, length=-1), "from 0 to"),
         (TypeError, lambda: lax.scan(total, 0.0, None, length=2.5), "length as an int"),
+        (ValueError, lambda: lax.scan(total, 0.0, None, length=10**30), "length from 0 to"),
         (TypeError, lambda: lax.scan(total, 0.0, XS, unroll=1.5), "unroll"),
         (ValueError, lambda: lax.scan(total, 0.0, XS, unroll=-1), "unroll"),
         (TypeError, lambda: lax.map(3, XS), "map takes f as a function"),

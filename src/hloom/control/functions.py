@@ -139,7 +139,7 @@ def arrays_of(who: str, what: str, values: Any) -> tuple[list[Array], Any]:
             arrays.append(x if isinstance(x, Array) else as_array(x))
         except TypeError as error:
             path = tree.keystr(tree.paths(treedef)[i])
-            rule = f"{who}: {what}{path} is {error}. It takes arrays and numbers."
+            rule = f"{who} takes arrays and numbers; {what}{path}: {error}"
             raise TypeError(explain(rule, at=source.here())) from None
     return arrays, treedef
 

@@ -73,7 +73,11 @@ class Jit(Primitive):
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> list[Array]:
         buffers = [x._buf for x in operands]
         execute, handlers, outs = compiled(params["jaxpr"], params["name"])
-        return list(map(from_buffer, execute(buffers).consume_with_handlers(handlers), outs))
+        try:
+            results = execute(buffers).consume_with_handlers(handlers)
+        except RuntimeError as error:
+            raise executable.explain(error, params["name"], operands) from None
+        return list(map(from_buffer, results, outs))
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, name: str

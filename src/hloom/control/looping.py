@@ -347,8 +347,8 @@ def _steps(who: str, name: str, given: Any) -> int:
         steps = operator.index(given)
     except TypeError:
         raise TypeError(f"{who} takes {name} as an int; got {given!r:.80}") from None
-    if steps < 0:
-        raise ValueError(f"{who} takes a {name} that is not negative; got {given}")
+    if not 0 <= steps < 2**63:
+        raise ValueError(f"{who} takes {name} from 0 to 2**63 - 1; got {given}")
     return steps
 
 

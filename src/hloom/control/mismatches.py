@@ -69,21 +69,19 @@ def types_changed(
         f"but the body {called(fun)} changes them:\n" + "\n".join(lines)
     )
     first = changed[0]
-    return TypeError(
-        explain(rule, ways=_ways(taken[first], body.out_avals[first]), at=source.here())
-    )
+    ways = _ways(tree.keystr(paths[first]), taken[first], body.out_avals[first])
+    return TypeError(explain(rule, ways=ways, at=source.here()))
 
 
-def _ways(taken: ShapedArray, given: ShapedArray) -> Ways:
+def _ways(path: str, taken: ShapedArray, given: ShapedArray) -> Ways:
+    """`path` is where the leaf stands in the carry."""
     if taken.dtype != given.dtype:
         return [
-            (f"init.astype({given.dtype.name!r})", "start with the type that the body gives"),
-            (f"new.astype({taken.dtype.name!r})", "or give back the type that it took"),
+            (f"init{path}.astype({given.dtype.name!r})", "start with the type that the body gives"),
+            (f"new{path}.astype({taken.dtype.name!r})", "or give back the type that it took"),
         ]
-    return [
-        (f"jnp.broadcast_to(init, {given.shape})", "start with the shape that the body gives"),
-        (f"new.reshape({taken.shape})", "or give back the shape that it took"),
-    ][: 2 if taken.size == given.size else 1]
+    ways = [(f"new{path}.reshape({taken.shape})", "give back the shape that it took")]
+    return ways if taken.size == given.size else []
 
 
 def branches_differ(
