@@ -136,6 +136,18 @@ def test_a_mode_that_was_asked_for_holds_for_known_positions_too(use, want):
     np.testing.assert_array_equal(jit(use)(x), want)
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (3, 0), (0, 0)])
+def test_a_mask_with_an_empty_axis_selects_nothing(shape):
+    value, mask = np.ones((3, 5), np.float32), np.zeros(shape, bool)
+    x = jnp.asarray(value)
+    assert x[mask].shape == x[jnp.asarray(mask)].shape == value[mask].shape
+    assert x[..., mask].shape == value[..., mask].shape
+    np.testing.assert_array_equal(x.at[mask].set(7), value)
+    np.testing.assert_array_equal(x.at[jnp.asarray(mask), None].add(7), value)
+    with pytest.raises(IndexError, match="size of axis is 5 but size of corresponding"):
+        x[np.zeros((0, 4), bool)]
+
+
 def test_numbers_that_fit_can_be_stored_whatever_their_size():
     assert int(jnp.zeros(1, "uint32").at[0].set(2**32 - 1)[0]) == 2**32 - 1
     with hloom.enable_x64():

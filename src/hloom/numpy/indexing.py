@@ -241,9 +241,9 @@ def _axes_of(x: Any) -> int:
 
 
 def check_mask(mask: ShapedArray, shape: tuple[int, ...], axis: int) -> None:
-    """Raise IndexError unless the mask's shape is that of the axes it stands for."""
+    """Raise IndexError unless the mask's shape is that of the axes it stands for, or has a 0."""
     for i, size in enumerate(mask.shape):
-        if shape[axis + i] != size:
+        if size not in (0, shape[axis + i]):
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis "
                 f"is {shape[axis + i]} "

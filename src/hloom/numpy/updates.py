@@ -454,6 +454,8 @@ def _selecting_mask(x: Any, index: Any, values: Any) -> tuple[int, Any, tuple[An
     ellipsis_first = Ellipsis in [i for i in items[:at] if i is None or i is Ellipsis]
     axis = sum(others[:at]) + (spare if ellipsis_first else 0)
     check_mask(mask.aval, x.aval.shape, axis)
+    if mask.aval.shape != x.aval.shape[axis : axis + ndim]:
+        return None  # it selects nothing, having an axis of size 0
     after = sum(i is not Ellipsis for i in items[at + 1 :]) + (0 if ellipsis_first else spare)
     shape = np.shape(values)
     if len(shape) > after and shape[len(shape) - after - 1] != 1:
