@@ -10,6 +10,7 @@ import numpy as np
 
 from hloom import dtypes, tree
 from hloom.config import current
+from hloom.control.derive import same_type
 from hloom.control.functions import Body, arrays_of, recording, trace
 from hloom.control.jit import derived
 from hloom.control.loops import while_p
@@ -54,26 +55,37 @@ class Carry:
         """The leaves' types."""
         return [x.aval for x in self.leaves]
 
-    def settle(self, fun: Any, body: Callable[[list[ShapedArray]], Body]) -> Body:
+    def settle(
+        self,
+        fun: Any,
+        args: Any,
+        before: Sequence[ShapedArray] = (),
+        after: Sequence[ShapedArray] = (),
+        tree_of: Callable[[Any], Any] = lambda out_tree: out_tree,
+    ) -> Body:
         """Trace the body, converting weakly typed leaves, until it gives the types it takes.
 
-        `body(avals)` traces; the leading results are the new carry.  Raises TypeError, naming the
-        leaves, where types differ.
+        `args` is the tree of its arguments, of which `before` and `after` are beside the carry;
+        `tree_of` finds the tree of the new carry, which comes first, in that of the results.
+        Raises TypeError, naming the leaves, where trees or types differ.
         """
         while True:
-            traced = body(self.avals)
-            given = traced.out_avals[: len(self.leaves)]
-            changed = [i for i, (x, y) in enumerate(zip(self.avals, given)) if x is not y]
-            weak = [i for i in changed if self.leaves[i].aval.weak_type]
-            settled = [self._promoted(self.leaves[i], given[i]) for i in weak]
-            if all(x is self.leaves[i] for i, x in zip(weak, settled)):
+            body = trace(self.who, fun, args, [*before, *self.avals, *after])
+            error = structure_changed(self.who, fun, self.treedef, tree_of(body.out_tree))
+            if error is not None:
+                raise error
+            given = body.out_avals[: len(self.leaves)]
+            settled = [
+                self._promoted(x, y) if x.aval.weak_type and x.aval is not y else x
+                for x, y in zip(self.leaves, given)
+            ]
+            if all(x is y for x, y in zip(settled, self.leaves)):
                 break
-            for i, x in zip(weak, settled):
-                self.leaves[i] = x
-        wrong = [i for i in changed if not _equal_types(self.avals[i], given[i])]
+            self.leaves = settled
+        wrong = [i for i, pair in enumerate(zip(self.avals, given)) if not same_type(*pair)]
         if wrong:
-            raise types_changed(self.who, fun, self.treedef, self.avals, traced, wrong)
-        return traced
+            raise types_changed(self.who, fun, self.treedef, self.avals, body, wrong)
+        return body
 
     @staticmethod
     def _promoted(x: Array, given: ShapedArray) -> Array:
@@ -90,16 +102,6 @@ class Carry:
     def unflatten(self, leaves: Sequence[Any]) -> Any:
         """A carry as the user's functions take it."""
         return tree.unflatten(self.treedef, leaves)
-
-    def check_tree(self, fun: Any, given: Any) -> None:
-        """Raise TypeError unless the body gives the tree it takes."""
-        error = structure_changed(self.who, fun, self.treedef, given)
-        if error is not None:
-            raise error
-
-
-def _equal_types(x: ShapedArray, y: ShapedArray) -> bool:
-    return x.shape == y.shape and x.dtype == y.dtype
 
 
 def _disabled() -> bool:
@@ -129,13 +131,7 @@ def while_loop(
         return init_val
     carry = Carry("while_loop", init_val)
     args = tree.treedef_tuple([carry.treedef])
-
-    def traced(avals: list[ShapedArray]) -> Body:
-        body = trace("while_loop", body_fun, args, avals)
-        carry.check_tree(body_fun, body.out_tree)
-        return body
-
-    body = carry.settle(body_fun, traced)
+    body = carry.settle(body_fun, args)
     test = trace("while_loop", cond_fun, args, carry.avals)
     if [(a.shape, a.dtype) for a in test.out_avals] != [((), BOOL)] or test.out_tree != LEAF:
         raise not_boolean(cond_fun, test)
@@ -179,13 +175,7 @@ def fori_loop(
         return init_val
     carry = Carry("fori_loop", init_val)
     args = tree.treedef_tuple([LEAF, carry.treedef])
-
-    def traced(avals: list[ShapedArray]) -> Body:
-        body = trace("fori_loop", body_fun, args, [first.aval, *avals])
-        carry.check_tree(body_fun, body.out_tree)
-        return body
-
-    body = carry.settle(body_fun, traced)
+    body = carry.settle(body_fun, args, before=[first.aval])
     length = None if None in known else max(int(known[1]) - int(known[0]), 0)  # type: ignore[arg-type]
     if length is None and unroll:
         raise ValueError("fori_loop takes unroll= only with bounds that are known while tracing")
@@ -280,22 +270,13 @@ def scan(
     carry = Carry("scan", init)
     args = tree.treedef_tuple([carry.treedef, x_tree])
     slices = [x.aval.update(shape=x.aval.shape[1:]) for x in leaves]
-    y_tree: Any = None
-
-    def traced(avals: list[ShapedArray]) -> Body:
-        nonlocal y_tree
-        body = trace("scan", f, args, [*avals, *slices])
-        carry_tree, y_tree = _pair(f, body.out_tree)
-        carry.check_tree(f, carry_tree)
-        return body
-
-    body = carry.settle(f, traced)
+    body = carry.settle(f, args, after=slices, tree_of=lambda t: _pair(f, t)[0])
     outs = scan_p(
         *body.captured, *carry.leaves, *leaves, jaxpr=body.jaxpr, length=count,
         num_carry=len(carry.leaves), num_consts=len(body.captured), reverse=bool(reverse),
         unroll=unroll,
     )  # fmt: skip
-    kept = len(carry.leaves)
+    kept, y_tree = len(carry.leaves), _pair(f, body.out_tree)[1]
     return carry.unflatten(outs[:kept]), tree.unflatten(y_tree, outs[kept:])
 
 
