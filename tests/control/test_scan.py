@@ -415,6 +415,12 @@ def test_map_is_vmap_whatever_the_batch_size(batch_size):
     agree(g(xs), hloom.vmap(f)(xs))
 
 
+def test_map_without_compiling():
+    with hloom.disable_jit():
+        got = lax.map(lambda x: {"a": float(x) * x}, XS)
+    agree(got, {"a": XS * XS})
+
+
 def test_map_of_no_slices():
     assert lax.map(lambda x: x + 1, jnp.zeros((0, 2))).shape == (0, 2)
     assert lax.map(lambda x: x + 1, jnp.zeros((0, 2)), batch_size=3).shape == (0, 2)
@@ -521,6 +527,10 @@ def test_a_result_beyond_memory_raises_and_leaves_the_process_usable():
         (TypeError, lambda: lax.scan(total, 0.0, XS, unroll=1.5), "unroll"),
         (ValueError, lambda: lax.scan(total, 0.0, XS, unroll=-1), "unroll"),
         (TypeError, lambda: lax.map(3, XS), "map takes f as a function"),
+        (ValueError, lambda: lax.map(lambda x: x, np.float32(1)), r"map takes.*xs is f32\[\]"),
+        (ValueError, lambda: lax.map(lambda x: x, ()), "map has nothing"),
+        (TypeError, lambda: lax.map(lambda x: "a", XS), "map: .* must return arrays"),
+        (ValueError, lambda: lax.map(lambda x: x, XS, batch_size=-1), "batch_size"),
         (TypeError, lambda: lax.map(lambda x: x, XS, batch_size=1.5), "batch_size"),
     ],
 )

@@ -17,7 +17,10 @@ _known = Table()
 def canonical(jaxpr: Jaxpr) -> Jaxpr:
     """The first Jaxpr met that equals this one, in its equations and their places in the source."""
     key = _structure(jaxpr)
-    found: Jaxpr | None = _known.get(key)
+    try:
+        found: Jaxpr | None = _known.get(key)
+    except TypeError:  # somebody's primitive has a parameter that can't be hashed
+        return jaxpr
     if found is None:
         found = _known.store(key, jaxpr)
     return found

@@ -263,7 +263,7 @@ def scan(
     """
     check_callable("scan", f=f)
     leaves, x_tree = arrays_of("scan", "xs", xs)
-    count = _length(leaves, x_tree, length)
+    count = _length("scan", leaves, x_tree, length)
     unroll = _unroll("scan", unroll, count)
     if _disabled() and count:
         return _python_scan(f, init, leaves, x_tree, count, reverse)
@@ -292,26 +292,26 @@ def _pair(f: Any, out_tree: Any) -> list[Any]:
     return children  # type: ignore[no-any-return]
 
 
-def _length(leaves: Sequence[Array], treedef: Any, length: Any) -> int:
+def _length(who: str, leaves: Sequence[Array], treedef: Any, length: Any) -> int:
     """The number of steps, on which all agree."""
     names = [f"xs{tree.keystr(path)}" for path in tree.paths(treedef)]
     sizes = {}
     for name, x in zip(names, leaves):
         if not x.aval.shape:
-            rule = f"scan takes arrays with an axis to scan over; {name} is {x.aval}"
+            rule = f"{who} takes arrays with an axis to go along; {name} is {x.aval}"
             ways = [("lambda carry, _: ..", "what is the same in all steps, f can close over")]
             raise ValueError(explain(rule, ways=ways, at=source.here()))
         sizes[name] = x.aval.shape[0]
     if length is not None:
-        sizes["length="] = _steps("scan", "length", length)
+        sizes["length="] = _steps(who, "length", length)
     if not sizes:
-        rule = "scan has nothing to scan over: xs has no arrays, and length is not given"
-        ways = [("lax.scan(f, init, None, length=10)", "")]
+        rule = f"{who} has nothing to go along: xs has no arrays"
+        ways = [("lax.scan(f, init, None, length=10)", "so many steps")]
         raise ValueError(explain(rule, ways=ways, at=source.here()))
     if len(set(sizes.values())) > 1:
         shown = [f"  {n}: {x.aval}" for n, x in zip(names, leaves)]
         shown += [f"  length={length}"] if length is not None else []
-        rule = "scan takes arrays whose first axes have one size:\n" + "\n".join(shown)
+        rule = f"{who} takes arrays whose first axes have one size:\n" + "\n".join(shown)
         raise ValueError(explain(rule, at=source.here()))
     return next(iter(sizes.values()))
 
@@ -363,30 +363,36 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     Array([0, 1, 4, 9], dtype=int32)
     """
     check_callable("map", f=f)
-    if not batch_size:
-        return scan(lambda _, x: (None, f(x)), None, xs)[1]
     leaves, treedef = arrays_of("map", "xs", xs)
-    count = _length(leaves, treedef, None)
+    count = _length("map", leaves, treedef, None)
+    if not batch_size:
+        return _each(f, leaves, treedef, count)
     batch_size = min(_steps("map", "batch_size", batch_size), max(count, 1))
     rounds = count // batch_size
     whole = rounds * batch_size
     many = vmap(f)
-
-    def cut(x: Any) -> Any:
-        return reshape(slice_in_dim(x, 0, whole), (rounds, batch_size, *x.aval.shape[1:]))
-
-    blocks = scan(
-        lambda _, x: (None, many(x)), None, tree.unflatten(treedef, [*_each(cut, leaves)])
-    )[1]
-    out = tree.map(lambda y: reshape(y, (whole, *y.aval.shape[2:])), blocks)
+    blocks = [
+        reshape(slice_in_dim(x, 0, whole), (rounds, batch_size, *x.aval.shape[1:])) for x in leaves
+    ]
+    out = _each(many, blocks, treedef, rounds)
+    out = tree.map(lambda y: reshape(y, (whole, *y.aval.shape[2:])), out)
     if whole == count:
         return out
     rest = many(tree.unflatten(treedef, [slice_in_dim(x, whole, count) for x in leaves]))
     return tree.map(lambda x, y: concatenate([x, y], 0), out, rest)
 
 
-def _each(fun: Callable[[Any], Any], values: Sequence[Any]) -> list[Any]:
-    return [fun(x) for x in values]
+def _each(f: Any, leaves: Sequence[Array], treedef: Any, length: int) -> Any:
+    """A scan without carry."""
+    if _disabled() and length:
+        return _python_scan(lambda _, x: (None, f(x)), None, leaves, treedef, length, False)[1]
+    slices = [x.aval.update(shape=x.aval.shape[1:]) for x in leaves]
+    body = trace("map", f, tree.treedef_tuple([treedef]), slices)
+    outs = scan_p(
+        *body.captured, *leaves, jaxpr=body.jaxpr, length=length, num_carry=0,
+        num_consts=len(body.captured), reverse=False, unroll=1,
+    )  # fmt: skip
+    return tree.unflatten(body.out_tree, outs)
 
 
 __all__ = ["fori_loop", "map", "scan", "while_loop"]
