@@ -132,7 +132,7 @@ def check_extreme(name: str, how: Extreme, shape: Any, axes: Any, initial: Any, 
             "where mask one has to "
             f"specify 'initial': jnp.{name}(x, where=mask, initial=0)"
         )
-    if not count(shape, axes) and all_sizes(n for a, n in enumerate(shape) if a not in axes):
+    if not count(shape, axes):
         raise ValueError(
             f"{name}: zero-size array to reduction operation {how.ufunc} which has no identity; "
             "pass initial="
@@ -306,9 +306,8 @@ def place(name: str, find: Callable[..., Any], a: Any, axis: Any, out: Any, keep
         raise ValueError(
             f"attempt to get {name} of an empty sequence: axis {axis} of shape {shape}"
         )
-    found = (
-        find(a, along_axis, default_int()) if all_sizes(others) else full(others, 0, default_int())
-    )
+    dtype = default_int()
+    found = full(others, 0, dtype) if 0 in others else find(a, along_axis, dtype)
     if not keepdims:
         return found
     return reshape(
@@ -339,8 +338,3 @@ def argmin(a: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     Array([0, 1], dtype=int32)
     """
     return place("argmin", lax.argmin, a, axis, out, keepdims)
-
-
-def all_sizes(sizes: Any) -> bool:
-    """Whether there is an element in an array of these sizes."""
-    return 0 not in list(sizes)
