@@ -537,3 +537,27 @@ def test_no_function_warns():
         jnp.divide(jnp.array([1.0]), 0.0)
         jnp.log(jnp.array([-1.0, 0.0]))
         jnp.power(jnp.array([-1.0]), 0.5)
+
+
+# ---- integers beside narrow floats ---------------------------------------------------------------
+WHOLE = {"int16": 2049, "uint16": 65535, "int32": 2**24 + 1, "uint32": 2**32 - 1}
+
+
+@pytest.mark.parametrize("narrow", ["float16", "bfloat16", "float32", "float8_e5m2"])
+@pytest.mark.parametrize("integer", WHOLE)
+def test_an_integer_does_not_equal_the_float_it_would_be_rounded_to(integer, narrow):
+    x = jnp.array([WHOLE[integer], 1], integer)
+    y = x.astype(narrow)
+    wide = [np.asarray(v).astype(np.float64) for v in (x, y)]
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+        want = getattr(np, name)(*wide)
+        np.testing.assert_array_equal(getattr(jnp, name)(x, y), want)
+        np.testing.assert_array_equal(hloom.jit(getattr(jnp, name))(x, y), want)
+        np.testing.assert_array_equal(getattr(jnp, name)(y, x), getattr(np, name)(*wide[::-1]))
+
+
+def test_float_power_loses_nothing_of_its_operands():
+    base, exponent = np.array([2**31 - 1, 3], np.int32), np.array([1.0, 2.0], np.float16)
+    with hloom.enable_x64():
+        np.testing.assert_array_equal(jnp.float_power(base, exponent), [2**31 - 1, 9])
+    np.testing.assert_array_equal(jnp.float_power(base, exponent), np.float32([2**31, 9]))

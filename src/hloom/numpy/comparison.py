@@ -23,6 +23,7 @@ from hloom.ops.convert import convert_element_type_p
 from hloom.ops.reduce import reduce_and
 
 Rule = Callable[[Any, Any], Any]
+FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
 
 
 # ---- comparisons -------------------------------------------------------------------------------
@@ -35,7 +36,29 @@ def _compare(name: str, strict: Rule, python: Rule, x1: Any, x2: Any) -> Any:
     """The lax comparison `strict` of promoted operands; `python` compares Python integers alike."""
     if isinstance(x1, Array) and isinstance(x2, Array) and _mixed_signs(x1, x2):
         return _compare_mixed(name, strict, python, x1, x2)
+    wide = _wide_enough(x1, x2)
+    if wide is not None:
+        return strict(*broadcast(name, [_converted(x, wide) for x in (x1, x2)]))
     return strict(*promote(name, x1, x2))
+
+
+def _wide_enough(x1: Any, x2: Any) -> np.dtype[Any] | None:
+    """A float dtype that holds an integer and a float operand, where their common dtype does not.
+
+    An int16 beside a float16 is promoted to float16: 2049 would become 2048, and equal it.
+    """
+    if not isinstance(x1, Array) or not isinstance(x2, Array):
+        return None
+    integer, other = (x1, x2) if kind_of(x2) == "float" else (x2, x1)
+    if kind_of(integer) not in ("signed", "unsigned") or kind_of(other) != "float":
+        return None
+    if integer.aval.weak_type or other.aval.weak_type:  # Python's numbers take the dtype beside them
+        return None
+    common, _ = result_dtype((integer, other))
+    digits = dtypes.bits(integer.aval.dtype) - (kind_of(integer) == "signed")
+    if digits <= dtypes.finfo(common).nmant + 1:
+        return None
+    return FLOAT32 if digits <= 24 and dtypes.bits(common) < 64 else FLOAT64
 
 
 def _mixed_signs(x1: Array, x2: Array) -> bool:

@@ -20,7 +20,6 @@ from hloom.numpy.domains import kind_of
 from hloom.numpy.fitting import common_dtype
 from hloom.numpy.promotion import array_like, broadcast, promote_dtypes, promote_inexact
 from hloom.ops import arithmetic, binary, euclid, unary
-from hloom.ops.convert import convert_element_type_p
 
 get = current.get
 
@@ -129,18 +128,7 @@ def float_power(x1: Any, x2: Any, /) -> Any:
     >>> jnp.float_power(jnp.array([2, 4]), -1)
     Array([0.5 , 0.25], dtype=float32)
     """
-    x1, x2 = promote_inexact("float_power", x1, x2)
-    dtype = dtypes.join(
-        ((x1.aval.dtype, False), (dtypes.default_float(get().config.enable_x64), False)),
-        get().config.enable_x64,
-    )[0]
-    wide = [
-        convert_element_type_p(x, new_dtype=dtype, weak_type=x.aval.weak_type)
-        if x.aval.dtype != dtype
-        else x
-        for x in (x1, x2)
-    ]
-    return binary.pow(*wide)
+    return binary.pow(*promote_inexact("float_power", x1, x2, wide=True))
 
 
 # ---- squares and roots -------------------------------------------------------------------------

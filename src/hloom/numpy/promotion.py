@@ -89,12 +89,18 @@ def promote_dtypes(name: str, *xs: Any) -> list[Array]:
     return _cast(prepared, dtype, weak)
 
 
-def promote_inexact(name: str, *xs: Any) -> list[Array]:
-    """The operands as Arrays of their common float or complex dtype; integers become floats."""
+def promote_inexact(name: str, *xs: Any, wide: bool = False) -> list[Array]:
+    """The operands as Arrays of their common float or complex dtype.
+
+    Integers become the default float; `wide`: narrower floats too.
+    """
     prepared = _prepare(name, xs)
     dtype, weak = result_dtype(prepared)
+    x64 = current.get().config.enable_x64
     if dtypes.kind(dtype) not in ("float", "complex"):
-        dtype = dtypes.default_float(current.get().config.enable_x64)
+        dtype = dtypes.default_float(x64)
+    elif wide:
+        dtype, _ = dtypes.join(((dtype, False), (dtypes.default_float(x64), False)), x64)
     return broadcast(name, _cast(prepared, dtype, weak))
 
 

@@ -272,8 +272,29 @@ def logistic(z: Term) -> Term:
     return divide_complex(where(left, e, e.full(1.0)), e + 1.0)
 
 
+def _whole_power(z: Term, n: Term) -> Term:
+    """z to a whole power n, not beyond 127 either way, by repeated squares."""
+    left, square = abs(n), z
+    half = (left * 0.5).floor()
+    begun = left != half * 2.0
+    product = where(begun, z, z.full(1.0))
+    for _ in range(6):
+        left, square = half, square * square
+        half = (left * 0.5).floor()
+        odd = left != half * 2.0
+        # The first factor is not multiplied by 1: that makes NaN beside an infinity.
+        product = where(odd, where(begun, product * square, square), product)
+        begun = begun | odd
+    return where(n < 0.0, divide_complex(z.full(1.0), product), product)
+
+
 def power(z: Term, w: Term) -> Term:
-    """exp(w log z); 0 to the power w is 1, 0 or NaN, as w is 0, has a positive real part or not."""
-    exponent = log(z) * w
-    of_zero = where(w.real > 0.0, w.full(0.0), w.full(complex(math.nan, math.nan)))
-    return where(w == 0.0, w.full(1.0), where(z == 0.0, of_zero, exp(exponent)))
+    """exp(w log z), whole powers by repeated squares, as NumPy.
+
+    0 to the power w is 1, 0 or NaN, as w is 0, has a positive real part or not.
+    """
+    x, y = w.real, w.imag
+    whole = is_zero(y) & (x == x.floor()) & (abs(x) < 100.0)
+    result = where(whole, _whole_power(z, where(whole, x, x.full(1.0))), exp(log(z) * w))
+    of_zero = where(x > 0.0, w.full(0.0), w.full(complex(math.nan, math.nan)))
+    return where(w == 0.0, w.full(1.0), where(z == 0.0, of_zero, result))
