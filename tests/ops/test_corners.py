@@ -186,7 +186,7 @@ ROWS: dict[str, tuple[Any, list[Any], Any]] = {
     "whole powers of complex numbers are products": (
         binary.pow,
         [array([1j, 1 + 1j, 2j, 1j, -3], np.complex64), array([2, 4, -2, -1, 7], np.complex64)],
-        array([-1, -4, -0.25, -1j, -2187], np.complex64),
+        array([-1, -4, complex(-0.25, -0.0), complex(0, -1), -2187], np.complex64),
     ),
     "gamma has no logarithm at 1 and 2": (
         special.lgamma, [array([1.0, 2.0, -INF, 0.0])], array([0.0, 0.0, INF, INF])
