@@ -492,7 +492,7 @@ def test_meshgrid_is_numpys():
             for sparse in [False, True]:
                 ours = jnp.meshgrid(*vectors[:count], indexing=indexing, sparse=sparse)
                 theirs = np.meshgrid(*vectors[:count], indexing=indexing, sparse=sparse)
-                assert isinstance(ours, list) and len(ours) == len(theirs)
+                assert isinstance(ours, tuple) and len(ours) == len(theirs)
                 for a, b in zip(ours, theirs):
                     assert a.shape == b.shape
                     np.testing.assert_array_equal(a, b)

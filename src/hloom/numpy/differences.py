@@ -193,7 +193,6 @@ def _slopes(f: Any, axis: int, d: Any, order: int) -> Any:
 
 def _edge(cut: Any, f: Any, d: Any, n: int, order: int, *, first: bool) -> Any:
     """The slope at one end, from there inwards."""
-    sign = 1.0 if first else -1.0
     at = [0, 1, 2] if first else [n - 1, n - 2, n - 3]
     gaps = [0, 1] if first else [n - 2, n - 3]
     values = [cut(f, i, i + 1) for i in at[: order + 1]]
@@ -201,14 +200,14 @@ def _edge(cut: Any, f: Any, d: Any, n: int, order: int, *, first: bool) -> Any:
         2 - order
     )
     if order == 1:
-        return (values[1] - values[0]) * sign / near
+        return (values[1] - values[0] if first else values[0] - values[1]) / near
     both = near + far
-    slope = (
-        -(2.0 * near + far) / (near * both) * values[0]
-        + both / (near * far) * values[1]
-        - near / (far * both) * values[2]
-    )
-    return slope * sign
+    terms = [
+        (2.0 * near + far) / (near * both) * values[0],
+        both / (near * far) * values[1],
+        near / (far * both) * values[2],
+    ]
+    return -terms[0] + terms[1] - terms[2] if first else terms[2] - terms[1] + terms[0]
 
 
 # ---- areas --------------------------------------------------------------------------------------

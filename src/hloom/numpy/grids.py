@@ -20,7 +20,7 @@ from hloom.ops.slicing import concatenate, stack
 
 @eager.function(static=("copy", "sparse", "indexing"))
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    """A list with one array for each vector: its coordinate at every point of the grid they span.
+    """A tuple with one array for each vector: its coordinate at every point of the grid they span.
 
     With `indexing="xy"` the first two axes are swapped, so that rows follow the second vector;
     "ij" keeps them.  `sparse` leaves the other axes at size 1.
@@ -51,7 +51,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     for x, axis in zip(vectors, axes):
         whole = tuple(n if not sparse or i == axis else 1 for i, n in enumerate(shape))
         made.append(broadcast_in_dim(reshape(x, (x.aval.size,)), whole, (axis,)))
-    return made
+    return tuple(made)
 
 
 def _position(shape: tuple[int, ...], axis: int, dtype: np.dtype[Any]) -> Array:
