@@ -1,8 +1,8 @@
 """Programs of nested branches and loops, drawn at random: compiled, they are what Python computes.
 
 Every program is run twice: with hloom's control flow, and with Python's own on concrete values.
-Under each transformation both agree.  The engine is NumPy's: what transformations make of control
-flow does not depend on the engine, and nothing has to be compiled.
+Under each transformation both agree.  The engine is NumPy's, and once the reference interpreter:
+what transformations make of control flow does not depend on it, and nothing has to be compiled.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hloom
@@ -114,9 +114,11 @@ def agree(got: Any, want: Any) -> None:
     loops_in_python.agree(got, want, 1e-9)
 
 
-def both(program: Any, args: tuple[float, ...], make: Callable[..., Any]) -> None:
+def both(
+    program: Any, args: tuple[float, ...], make: Callable[..., Any], engine: str = "numpy"
+) -> None:
     """What `make` makes of the function gives the same for both flows."""
-    with hloom.enable_x64(), hloom.engine("numpy"):
+    with hloom.enable_x64(), hloom.engine(engine):
         values = [jnp.float64(x) for x in args]
         want = make(function(program, PYTHON))(*values)
         agree(make(function(program, COMPILED))(*values), want)
@@ -135,6 +137,12 @@ def test_values(program, args):
 @given(PROGRAMS, st.tuples(VALUES, VALUES, VALUES))
 def test_gradients(program, args):
     both(program, args, lambda f: hloom.value_and_grad(f, ALL))
+
+
+@settings(max_examples=10)
+@given(PROGRAMS, st.tuples(VALUES, VALUES, VALUES))
+def test_gradients_of_what_is_written_as_stablehlo(program, args):
+    both(program, args, lambda f: hloom.value_and_grad(f, ALL), "reference")
 
 
 @given(PROGRAMS, st.tuples(VALUES, VALUES, VALUES))
