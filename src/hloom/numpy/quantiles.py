@@ -8,6 +8,7 @@ faster.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -263,46 +264,41 @@ def _fractions(name: str, q: Any, whole: int) -> tuple[Any, Any]:
     Numbers and lists are float64, as in NumPy.  Raises ValueError for known fractions that are not
     from 0 to `whole`.
     """
-    bare = q.__class__ in (int, float, bool)
-    on_host = (
-        bare
-        or isinstance(q, (np.ndarray, np.generic))
-        or (isinstance(q, (list, tuple)) and _is_plain(q))
-    )
-    given = (
-        from_numpy(_float64_unless_narrow(np.asarray(q)), True) if on_host else array_like(name, q)
-    )
+    if q.__class__ in (int, float, bool):
+        return _of_number(name, q, whole), None
+    if isinstance(q, (np.ndarray, np.generic)) or (isinstance(q, (list, tuple)) and _is_plain(q)):
+        value = np.asarray(q)
+        given = from_numpy(value.astype(np.float64) if value.dtype.kind in "biu" else value, True)
+    else:
+        given = array_like(name, q)
     if kind_of(given) == "complex":
         raise TypeError(f"{name}: q must be real; got {given.aval}")
-    dtype = (
-        None
-        if bare
-        else dtypes.canonicalize(mean_dtype(given.aval.dtype), current.get().config.enable_x64)
-    )
+    own = mean_dtype(given.aval.dtype)
     if given.aval.dtype != FLOAT64:
-        given = cast_exactly(given, wide_dtype(mean_dtype(given.aval.dtype)))
+        given = cast_exactly(given, wide_dtype(own))
     known = given.concrete()
     if known is not None:
-        value = known._value()
-        if not np.all((value >= 0) & (value <= whole)):
-            words = (
-                "Percentiles must be in the range [0, 100]"
-                if whole == 100
-                else "Quantiles must be in the range [0, 1]"
-            )
-            raise ValueError(f"{name}: {words}; got {value}")
+        found = _known_fractions(name, known._value(), whole)
         if known is given:
-            return from_numpy(np.asarray(value / value.dtype.type(whole)), True), dtype
-    return div(given, _number(whole, given)), dtype
+            return found, own
+    return div(given, _number(whole, given)), own
+
+
+@lru_cache(256)
+def _of_number(name: str, q: float, whole: int) -> Array:
+    return _known_fractions(name, np.asarray(float(q)), whole)
+
+
+def _known_fractions(name: str, value: np.ndarray[Any, Any], whole: int) -> Array:
+    if not np.all((value >= 0) & (value <= whole)):
+        what = "Percentiles" if whole == 100 else "Quantiles"
+        raise ValueError(f"{name}: {what} must be in the range [0, {whole}]; got {value}")
+    return from_numpy(np.asarray(value / value.dtype.type(whole)), True)
 
 
 def _is_plain(x: Any) -> bool:
     """Whether a nested list holds numbers only."""
     return not any(isinstance(each, Array) for each in leaves(x))
-
-
-def _float64_unless_narrow(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return value.astype(np.float64) if value.dtype.kind in "biu" else value
 
 
 def _quantiles(
