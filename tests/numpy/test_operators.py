@@ -233,3 +233,22 @@ def test_broadcasting_of_ranks_can_be_forbidden():
         jnp.ones((2, 4)) + jnp.ones(4)
     with hloom.numpy_rank_promotion("raise"):
         jnp.ones((2, 3)) + 1.0  # noqa: B018
+
+
+def test_python_does_not_repeat_lists_by_arrays():
+    x = jnp.arange(2)
+    for use in (lambda: x * [1, 2], lambda: [1, 2] * x, lambda: (1, 2) * x):
+        with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \*.*jnp.array"):
+            use()
+    assert [0] * jnp.int32(3) == [0, 0, 0]
+
+
+def test_pow_takes_no_modulo():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        pow(jnp.arange(3), 2, 5)
+
+
+@pytest.mark.parametrize("use", [jnp.sum, jnp.max, jnp.cumsum, jnp.argmax, jnp.mean, jnp.squeeze])
+def test_true_is_no_axis(use):
+    with pytest.raises(TypeError, match="integer axis; got True"):
+        use(jnp.ones((2, 1)), True)

@@ -35,13 +35,13 @@ INT32 = np.dtype("int32")
 def axis_argument(name: str, axis: Any, x: ShapedArray | int, parameter: str = "axis") -> int:
     """An axis of an array of this type (or of so many axes), counted from the front.
 
-    Raises AxisError when there is no such axis, TypeError for what is no integer.
+    Raises AxisError when there is no such axis, TypeError for what is no integer, or a bool.
     """
     ndim = x if isinstance(x, int) else x.ndim
     if isinstance(axis, Tracer) and axis.concrete() is None:
         raise errors.ConcretizationTypeError.parameter(name, parameter, axis.traced())
     try:
-        found = index(axis)
+        found = index(None if isinstance(axis, bool) else axis)
     except TypeError:
         raise TypeError(f"{name} takes an integer {parameter}; got {axis!r:.60}") from None
     if not -ndim <= found < ndim:

@@ -97,6 +97,11 @@ def _no_list(symbol: str) -> Function:
     return stranger
 
 
+def _no_repetition(self: Any, other: Any) -> Any:
+    """`x * [1, 2]`: Python would repeat the list, which only a single integer may tell it to."""
+    return _no_list("*")(self, other) if self.aval.shape else NotImplemented
+
+
 SPECIAL: dict[str, Function] = {
     "__pow__": powers.power_operators[0],
     "__rpow__": powers.power_operators[1],
@@ -205,7 +210,8 @@ METHODS: dict[str, Function] = {
 def attach() -> None:
     """Fill the class."""
     for name, function in BINARY.items():
-        forward, reflected = eager.operators(function)
+        stranger = _no_repetition if name == "mul" else eager.not_ours
+        forward, reflected = eager.operators(function, stranger)
         setattr(Array, f"__{name}__", forward)
         setattr(Array, f"__r{name}__", reflected)
     for name, (symbol, function) in COMPARISONS.items():

@@ -105,8 +105,10 @@ def power(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
 pow = power
 
 
-def raised(base: Any, exponent: Any) -> Any:
-    """The operator `base ** exponent`."""
+def raised(base: Any, exponent: Any, modulo: Any = None) -> Any:
+    """The operator `base ** exponent`; for Python's `pow` with a modulo there is none."""
+    if modulo is not None:
+        return NotImplemented
     if exponent.__class__ is int:
         program = _literals[get().key].get((base.aval, exponent))
         if program is None:

@@ -44,10 +44,10 @@ def canonical_shape(name: str, shape: Any) -> tuple[int, ...]:
 def canonical_axis(name: str, axis: Any, ndim: int) -> int:
     """An axis counted from the front; a negative one counts from the end.
 
-    Raises ValueError when there is no such axis.
+    Raises ValueError when there is no such axis, TypeError for what is no integer, or a bool.
     """
     try:
-        found = index(axis)
+        found = index(None if isinstance(axis, bool) else axis)
     except TypeError as error:
         raise TypeError(f"{name} takes an integer axis; got {axis!r:.80}") from error
     if not -ndim <= found < ndim:
