@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from typing import Any
 
 from hloom.errors import DeletedArrayError, DeviceMemoryError, EngineError
 

@@ -52,7 +52,8 @@ def _wide_enough(x1: Any, x2: Any) -> np.dtype[Any] | None:
     integer, other = (x1, x2) if kind_of(x2) == "float" else (x2, x1)
     if kind_of(integer) not in ("signed", "unsigned") or kind_of(other) != "float":
         return None
-    if integer.aval.weak_type or other.aval.weak_type:  # Python's numbers take the dtype beside them
+    # Python's numbers take the dtype beside them.
+    if integer.aval.weak_type or other.aval.weak_type:
         return None
     common, _ = result_dtype((integer, other))
     digits = dtypes.bits(integer.aval.dtype) - (kind_of(integer) == "signed")
