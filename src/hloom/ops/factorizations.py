@@ -26,13 +26,13 @@ from hloom.ops.linalg import (
     check_dtype,
     check_matrix,
     conjugated,
-    eye,
     like,
     matmul,
     real_part,
     scale_rows,
     take_rows,
     transposed,
+    unit_lower,
     where_placed,
 )
 from hloom.ops.linear import batch_first
@@ -62,7 +62,7 @@ class Cholesky(MatrixFunction):
             block, "potrf", [a], [out, info],
             batch=info.ndim, alias=[(0, 0)], by_rows=True, uplo="U",
         )  # fmt: skip
-        ok = block.compare(info, "EQ", 0)
+        ok = lapack.succeeded(block, info)
         return lapack.nan_unless(block, ok, lapack.keep_triangle(block, factor, lower=True))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -198,11 +198,6 @@ def _lu_tangent(factors: Any, moved: Any) -> Any:
         rest = triangular_solve(head, rest, left_side=True, lower=True, unit_diagonal=True)
         return concatenate([tangent, rest], column)
     return tangent
-
-
-def unit_lower(x: Any) -> Any:
-    """The triangles below the diagonal, with ones on it."""
-    return where_placed(gt, x, eye(x.aval))
 
 
 lu_p = Lu("lu")

@@ -31,13 +31,13 @@ def call(
     batch: int,
     alias: Sequence[tuple[int, int]] = (),
     by_rows: bool = False,
-    **attributes: str | int,
+    **attributes: str | int | bool,
 ) -> list[Any]:
     """Call LAPACK's `function`, named without its first letter, for each of a batch of matrices.
 
     `batch` is how many axes lead the matrices.  `alias` holds pairs (operand, result) that lie in
     one place.  `by_rows`: LAPACK sees the transpose of every matrix, and nothing has to be moved.
-    Attributes are single letters or integers, as LAPACK's own arguments.
+    Attributes are single letters, integers or bool, as LAPACK's own arguments are.
     """
     letter = LETTERS[operands[0].aval.dtype]
     wanted = outs
@@ -71,7 +71,9 @@ def _shaped(block: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return x if x.aval.shape == shape else block.reshape(x, shape)
 
 
-def _attribute(value: str | int) -> str:
+def _attribute(value: str | int | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return f"{ord(value)} : ui8" if isinstance(value, str) else f"{value} : i32"
 
 
@@ -97,14 +99,30 @@ def succeeded(block: Any, info: Any) -> Any:
     return block.compare(info, "EQ", 0)
 
 
-def nan_unless(block: Any, ok: Any, x: Any) -> Any:
-    """The results of those matrices for which `ok` holds, and NaN for the others."""
-    aval = x.aval
-    whole = ok
+def all_finite(block: Any, x: Any) -> Any:
+    """Of each matrix, whether it is without NaN and infinities.
+
+    LAPACK's iterations may never end on others, or write complaints to stdout.
+    """
+    parts = [block.real(x), block.imag(x)] if x.aval.dtype.kind == "c" else [x]
+    aval = ShapedArray(x.aval.shape, BOOL)
+    finite = [block.op(f"stablehlo.is_finite {part}", (part,), aval) for part in parts]
+    both = finite[0] if len(finite) == 1 else block.and_(*finite)
+    return block.reduce(both, True, "and_", [x.aval.ndim - 2, x.aval.ndim - 1])
+
+
+def unless(block: Any, ok: Any, x: Any, other: Any) -> Any:
+    """The results of those matrices for which `ok` holds, and a number for the others."""
+    aval, whole = x.aval, ok
     if aval.shape != ok.aval.shape:
         whole = block.broadcast(ok, aval.shape, range(ok.aval.ndim))
-    nan = complex(np.nan, np.nan) if aval.dtype.kind == "c" else np.nan
-    return block.select(whole, x, block.constant(nan, aval))
+    return block.select(whole, x, block.constant(other, aval))
+
+
+def nan_unless(block: Any, ok: Any, x: Any) -> Any:
+    """The same with NaN for the others."""
+    nan = complex(np.nan, np.nan) if x.aval.dtype.kind == "c" else np.nan
+    return unless(block, ok, x, nan)
 
 
 def triangle(block: Any, shape: tuple[int, ...], lower: bool, k: int = 0) -> Any:

@@ -20,7 +20,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive
 from hloom.ops.arithmetic import mul, sub
-from hloom.ops.compare import eq, ne, select
+from hloom.ops.compare import eq, gt, ne, select
 from hloom.ops.complex import conj, part_dtype, real
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dot import dot_general_p
@@ -124,6 +124,12 @@ def check_matrix(name: str, x: ShapedArray, square: bool = False) -> None:
         raise ValueError(f"{name} takes square matrices, in the last two axes; got {x}")
 
 
+def check_finite(a: Any) -> None:
+    """Raise LinAlgError for an ndarray with NaN or infinities."""
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError("the matrix has NaN or infinities")
+
+
 def check_batch(name: str, avals: Sequence[ShapedArray], ranks: Sequence[int]) -> tuple[int, ...]:
     """The axes that lead all operands; operand i has `ranks[i]` more.  Raises ValueError."""
     fits = all(aval.ndim >= rank for aval, rank in zip(avals, ranks))
@@ -225,13 +231,20 @@ def eye(aval: ShapedArray) -> Any:
     return where_placed(eq, full(aval.shape, 1, aval.dtype))
 
 
+def unit_lower(x: Any) -> Any:
+    """The triangles below the diagonal, with ones on it."""
+    return where_placed(gt, x, eye(x.aval))
+
+
 def diagonal(x: Any) -> Any:
     """The diagonals of square matrices."""
     return reduce_sum(where_placed(eq, x), (x.aval.ndim - 1,))
 
 
 def take_rows(x: Any, order: Any) -> Any:
-    """Row i of every matrix is its row `order[i]`; all are within it."""
+    """Row i of every matrix is its row `order[i]`, for a permutation."""
+    if not x.aval.size:
+        return x
     ndim = x.aval.ndim
     batch = tuple(range(ndim - 2))
     numbers = GatherDimensionNumbers((ndim - 1,), (ndim - 2,), (ndim - 2,), batch, batch)
