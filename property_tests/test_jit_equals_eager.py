@@ -75,11 +75,11 @@ BINARY = """
     lcm bitwise_and bitwise_or bitwise_xor left_shift right_shift logical_and logical_or
     logical_xor equal not_equal less less_equal greater greater_equal isclose allclose
     array_equal dot matmul inner outer vdot kron convolve append searchsorted isin clip
-    full_like
 """.split()
 OTHERS: dict[str, Any] = {
     "where": lambda x, y: jnp.where(x, y, x),
     "select": lambda x, y: jnp.select([jnp.asarray(x) > 0], [y], x),
+    "full_like": lambda x, y: jnp.full_like(x, 3, shape=jnp.shape(y)),
     "concatenate": lambda x, y: jnp.concatenate([jnp.ravel(x), jnp.ravel(y)]),
     "stack": lambda x, y: jnp.stack([x, y]),
     "hstack": lambda x, y: jnp.hstack([x, y]),

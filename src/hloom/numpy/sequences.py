@@ -142,7 +142,8 @@ def _overflow(name: str, number: Any, dtype: np.dtype[Any] | None) -> OverflowEr
     elif not current.get().config.enable_x64:
         way = "turn 64-bit types on with `with hloom.enable_x64():`, or use a float"
     shown = f"{number!s:.40}"
-    return OverflowError(f"{name}: Python integer {shown} out of bounds for {text}; {way}")
+    what = "Python integer" if isinstance(number, int) else "the number"
+    return OverflowError(f"{name}: {what} {shown} out of bounds for {text}; {way}")
 
 
 def _ragged(name: str, error: ValueError) -> ValueError:
