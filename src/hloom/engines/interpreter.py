@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
+import jaxlib.version
 import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _stablehlo
@@ -141,9 +142,20 @@ def screen(operation: Any) -> None:
     if name == "stablehlo.compare" and "complex" in types[0]:
         if not re.search(r"\b(EQ|NE)\b", str(operation.attributes["comparison_direction"])):
             raise Unsupported(name, "it does not order complex numbers")
+    if name == "stablehlo.fft":
+        screen_fft(operation, types[0])
     if name in ("stablehlo.convert", "stablehlo.bitcast_convert"):
         if re.search(r"[<x]u?i[24]>", str(operation.results[0].type)):
             raise Unsupported(name, "it does not convert to integers below 8 bits")
+
+
+def screen_fft(operation: Any, operand: str) -> None:
+    """Raise Unsupported for a Fourier transform that ends the process, or goes wrong."""
+    length = list(ir.DenseI64ArrayAttr(operation.attributes["fft_length"]))[-1]
+    if "IRFFT" in str(operation.attributes["fft_type"]) and length % 2:
+        raise Unsupported(operation.name, "its inverse transform to an odd length is wrong")
+    if "f32" in operand and jaxlib.version.__version_info__ < (0, 12):
+        raise Unsupported(operation.name, "before jaxlib 0.12 it takes double precision only")
 
 
 def wrapper(operands: Sequence[Tensor], results: Sequence[Tensor]) -> str:

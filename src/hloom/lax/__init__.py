@@ -8,6 +8,7 @@ from hloom.control.associative import associative_scan
 from hloom.control.branches import cond, switch
 from hloom.control.computations import reduce, reduce_window
 from hloom.control.looping import fori_loop, map, scan, while_loop
+from hloom.lax import linalg
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.binary import (
     bitwise_and,
@@ -49,6 +50,7 @@ from hloom.ops.dynamic_slicing import (
     dynamic_update_slice_in_dim,
 )
 from hloom.ops.euclid import gcd, hypot
+from hloom.ops.fft import FftType, fft
 from hloom.ops.gather import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -162,6 +164,7 @@ from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select
 
 __all__ = [
     "ConvDimensionNumbers",
+    "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
@@ -240,6 +243,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "fft",
     "floor",
     "floor_divide",
     "fori_loop",
@@ -257,6 +261,7 @@ __all__ = [
     "is_finite",
     "le",
     "lgamma",
+    "linalg",
     "log",
     "log10",
     "log1p",

@@ -164,9 +164,7 @@ def _standardize(a: NDArray, z: NDArray, i: int) -> None:
     """Rotate so that the 2 by 2 block at i has equal elements on its diagonal, as LAPACK does."""
     (p, b), (c, q) = a[i : i + 2, i : i + 2]
     angle = 0.5 * np.arctan2(q - p, b + c)
-    rotation = np.array(
-        [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]], a.dtype
-    )
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]], a.dtype)
     rows = slice(i, i + 2)
     a[rows] = rotation.T @ a[rows]
     a[:, rows] = a[:, rows] @ rotation
