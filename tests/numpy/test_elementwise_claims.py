@@ -561,3 +561,6 @@ def test_float_power_loses_nothing_of_its_operands():
     with hloom.enable_x64():
         np.testing.assert_array_equal(jnp.float_power(base, exponent), [2**31 - 1, 9])
     np.testing.assert_array_equal(jnp.float_power(base, exponent), np.float32([2**31, 9]))
+    eighth = jnp.array([2, 3], "float8_e4m3fn")
+    assert jnp.float_power(eighth, eighth).dtype == np.float32
+    assert jnp.float_power(base, 1j).dtype == np.complex64

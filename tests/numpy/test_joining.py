@@ -380,3 +380,21 @@ def test_gradients_pass_through_what_is_joined_and_cut():
         ).sum()
 
     assert hloom.grad(f)(jnp.ones(4)).tolist() == [2 + 4 + 5, 3, 0 + 6, 1]
+
+
+@pytest.mark.parametrize("dtype", ["int2", "uint2", "int4", "uint4", "float4_e2m1fn", "bool"])
+def test_elements_narrower_than_a_byte_are_joined_padded_and_multiplied(dtype):
+    """XLA CPU aborts the process where it has to move a quarter of a byte."""
+    value = np.array([1, 0, 1, 1, 0, 1, 1])
+    x = jnp.asarray(value).astype(dtype)
+    for made, want in [
+        (jnp.concatenate([x, x]), np.concatenate([value, value])),
+        (jnp.stack([x, x], axis=1), np.stack([value, value], axis=1)),
+        (jnp.pad(x, (1, 2), constant_values=1), np.pad(value, (1, 2), constant_values=1)),
+        (jnp.tile(x, 3), np.tile(value, 3)),
+        (jit(lambda x: jnp.append(x, x))(x), np.append(value, value)),
+        (jnp.outer(x, x) @ jnp.ones(7, dtype).at[:6].set(0), value),
+        (jnp.convolve(x, jnp.ones(1, dtype)), value),
+    ]:
+        assert made.dtype == x.dtype
+        np.testing.assert_array_equal(np.asarray(made).astype(int), want)

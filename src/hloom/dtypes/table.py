@@ -133,6 +133,18 @@ def bits(dtype: object) -> int:
     return ROWS[as_dtype(dtype)].bits
 
 
+def addressable(dtype: Dtype) -> Dtype:
+    """The dtype itself, or int8 for int2 and uint8 for uint2: XLA can't move a quarter of a byte.
+
+    >>> hloom.dtypes.addressable("uint2"), hloom.dtypes.addressable("int4")
+    (dtype('uint8'), dtype(int4))
+    """
+    dtype = as_dtype(dtype)
+    if bits(dtype) != 2:
+        return dtype
+    return np.dtype("int8" if kind(dtype) == "signed" else "uint8")
+
+
 def in_domain(dtype: object, domain: str) -> bool:
     """Whether `dtype` belongs to a domain, a key of `DOMAINS`.
 

@@ -100,7 +100,8 @@ def promote_inexact(name: str, *xs: Any, wide: bool = False) -> list[Array]:
     if dtypes.kind(dtype) not in ("float", "complex"):
         dtype = dtypes.default_float(x64)
     elif wide:
-        dtype, _ = dtypes.join(((dtype, False), (dtypes.default_float(x64), False)), x64)
+        default = dtypes.default_float if dtypes.kind(dtype) == "float" else dtypes.default_complex
+        dtype = max(dtype, default(x64), key=dtypes.bits)
     return broadcast(name, _cast(prepared, dtype, weak))
 
 

@@ -18,7 +18,7 @@ from hloom.core.primitive import Primitive, is_linear
 from hloom.ops import convolution_programs as programs
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dot import accumulation_dtype, canonical_precision
-from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
+from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.linear import full, move, plus, zeros
 from hloom.ops.shape import integers, reshape, rev
 from hloom.ops.windows import Window, count_windows, dilated, padtype_to_pads, pairs
@@ -166,7 +166,7 @@ class ConvGeneralDilated(Primitive):
         conv = Conv(**params)
         lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
         out_dtype = conv.preferred_element_type
-        wide = np.dtype(np.float32) if is_narrow(out_dtype) else out_dtype
+        wide = accumulator(out_dtype)
         x = lhs.transpose(lhs_spec).astype(wide)
         kernel = rhs.transpose(rhs_spec).astype(wide)
         groups, batch_groups = conv.feature_group_count, conv.batch_group_count
@@ -199,7 +199,7 @@ class ConvGeneralDilated(Primitive):
         conv = Conv(**params)
         if not rhs.aval.size or not lhs.aval.size or not out.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
-        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
+        wide = accumulator(out.dtype)
         lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
         write = _write_rows if _is_plain_row(block, lhs, rhs, conv) else _write
         return block.convert(write(block, lhs, rhs, conv, precision, out.shape), out.dtype)

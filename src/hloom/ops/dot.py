@@ -14,7 +14,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.convert import convert_element_type
-from hloom.ops.elementwise import check_same_dtype, is_narrow
+from hloom.ops.elementwise import accumulator, check_same_dtype
 from hloom.ops.folds import fold
 from hloom.ops.linear import inverse, move, plus, transpose
 from hloom.ops.shape import array_dtype, integers
@@ -150,7 +150,7 @@ class DotGeneral(Primitive):
         lhs_free = free_axes(lhs.ndim, lhs_contract, lhs_batch)
         rhs_free = free_axes(rhs.ndim, rhs_contract, rhs_batch)
         out = preferred_element_type
-        wide = np.dtype(np.float32) if is_narrow(out) else out
+        wide = accumulator(out)
         batch = [lhs.shape[i] for i in lhs_batch]
         size = prod(lhs.shape[i] for i in lhs_contract)
         rows, columns = [lhs.shape[i] for i in lhs_free], [rhs.shape[i] for i in rhs_free]
@@ -179,7 +179,7 @@ class DotGeneral(Primitive):
         if not lhs.aval.size or not rhs.aval.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         # Narrow floats are summed in f32; in their own type a long sum stops growing.
-        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
+        wide = accumulator(out.dtype)
         if wide != lhs.aval.dtype:
             lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
         target = out.update(dtype=wide)

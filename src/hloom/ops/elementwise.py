@@ -81,6 +81,11 @@ def is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 32
 
 
+def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which sums of products of this dtype are computed."""
+    return np.dtype(np.float32) if is_narrow(dtype) else dtypes.addressable(dtype)
+
+
 def filled(block: Any, x: Any, shape: tuple[int, ...]) -> Any:
     """A 0-d operand of a block repeated to the shape; others as they are."""
     return x if x.aval.shape == shape else block.broadcast(x, shape, ())

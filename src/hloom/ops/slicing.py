@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
@@ -266,6 +267,10 @@ def write_pad(block: Any, x: Any, value: Any, config: Sequence[tuple[int, int, i
     Without its simplifier, which is off for exact rounding, XLA has no negative padding: that
     becomes a slice.
     """
+    whole = dtypes.addressable(x.aval.dtype)
+    if whole != x.aval.dtype:
+        padded = write_pad(block, block.convert(x, whole), block.convert(value, whole), config)
+        return block.convert(padded, x.aval.dtype)
     low, high, interior = zip(*config)
     before, behind = ([max(n, 0) for n in side] for side in (low, high))
     dilated = [n + max(n - 1, 0) * i for n, i in zip(x.aval.shape, interior)]
@@ -356,9 +361,7 @@ class Concatenate(Primitive):
         columns = dimension == out.ndim - 1 and all(x.aval.shape[-1] == 1 for x in xs)
         if columns and 1 < len(xs) <= 16 and out.size >= 4096:
             return _interleave(block, out, xs)
-        return block.op(
-            f"stablehlo.concatenate {', '.join(map(str, xs))}, dim = {dimension}", xs, out
-        )
+        return block.concatenate(xs, dimension)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int

@@ -184,9 +184,15 @@ class Vocabulary(Block):
         return self.op(f"stablehlo.slice {x} [{', '.join(ranges)}]", [x], out)
 
     def concatenate(self, xs: Sequence[Operand], axis: int) -> Operand:
+        dtype = xs[0].aval.dtype
+        whole = dtypes.addressable(dtype)
+        if whole != dtype:
+            return self.convert(
+                self.concatenate([self.convert(x, whole) for x in xs], axis), dtype
+            )
         shape = list(xs[0].aval.shape)
         shape[axis] = sum([x.aval.shape[axis] for x in xs])
-        out = ShapedArray(tuple(shape), xs[0].aval.dtype)
+        out = ShapedArray(tuple(shape), dtype)
         return self.op(f"stablehlo.concatenate {join(xs)}, dim = {axis}", xs, out)
 
     # ---- the rest ---------------------------------------------------------------------------
