@@ -135,3 +135,11 @@ def test_derivatives_follow_the_elements() -> None:
 def test_vmap_is_a_loop() -> None:
     for f in (jnp.sort, jnp.argsort, lambda x: jnp.top_k(x, 2)[1], lambda x: jnp.lexsort((x, -x))):
         np.testing.assert_array_equal(hloom.vmap(f)(X), np.stack([f(row) for row in X]))
+
+
+def test_floats_of_4_bits_are_not_sorted_as_the_integers_they_round_to():
+    value = np.array([3, -0.5, 1.5, 0.5, -6, 0, 1, -1.5], np.float32)
+    x = jnp.asarray(value).astype("float4_e2m1fn")
+    np.testing.assert_array_equal(jnp.sort(x).astype("float32"), np.sort(value))
+    np.testing.assert_array_equal(jnp.argsort(x), np.argsort(value, kind="stable"))
+    np.testing.assert_array_equal(jnp.searchsorted(jnp.sort(x), x), np.argsort(np.argsort(value)))

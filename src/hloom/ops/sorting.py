@@ -35,7 +35,7 @@ _WIDTHS = {16: np.dtype(np.int16), 32: INT32, 64: INT64}
 def sort_key(x: Term, *, ties: bool = True) -> Term:
     """An integer that orders as `x` does: NaN last, and with `ties` -0.0 equal to 0.0."""
     kind, bits = dtypes.kind(x.dtype), dtypes.bits(x.dtype)
-    if kind == "bool" or bits < 8:
+    if kind == "bool" or (kind != "float" and bits < 8):
         return x.to(INT32)
     if kind != "float":
         return x
