@@ -142,37 +142,48 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
 
 # ---- LU -----------------------------------------------------------------------------------------
 class Lu(MatrixFunction):
-    """f32[3,2] --> [f32[3,2], i32[2], i32[3]].  Both factors in one, pivots, permutation."""
+    """f32[3,2] -- columns=False --> [f32[3,2], i32[2], i32[3]].  Both factors, pivots, permutation.
+
+    With `columns`, columns are exchanged instead of rows, and the upper factor is the one with
+    ones on its diagonal: the factors of the transposed matrix, transposed.
+    """
 
     multiple = True
 
-    def infer(self, a: ShapedArray) -> list[ShapedArray]:
+    def infer(self, a: ShapedArray, *, columns: bool) -> list[ShapedArray]:
         check_matrix("lu", a)
-        pivots = (*a.shape[:-2], min(a.shape[-2:]))
-        return [a.strong(), ShapedArray(pivots, INT32), ShapedArray(a.shape[:-1], INT32)]
+        *batch, m, n = a.shape
+        pivots = ShapedArray((*batch, min(m, n)), INT32)
+        return [a.strong(), pivots, ShapedArray((*batch, n if columns else m), INT32)]
 
-    def one(self, a: Any) -> list[Any]:
-        factors, pivots = linalg_numpy.lu(a)
-        return [factors, pivots, linalg_numpy.permutation(pivots, len(a))]
+    def one(self, a: Any, *, columns: bool) -> list[Any]:
+        factors, pivots = linalg_numpy.lu(a.T if columns else a)
+        order = linalg_numpy.permutation(pivots, len(factors))
+        return [factors.T if columns else factors, pivots, order]
 
-    def emit(self, block: Any, out: Sequence[ShapedArray], a: Any) -> list[Any]:
+    def emit(
+        self, block: Any, out: Sequence[ShapedArray], a: Any, *, columns: bool
+    ) -> list[Any]:
         if not a.aval.size:
             places = block.iota(out[2], out[2].ndim - 1)
             return [*[block.constant(0, aval) for aval in out[:2]], places]
-        batch = a.aval.ndim - 2
         info = ShapedArray(a.aval.shape[:-2], INT32)
         factors, pivots, _ = lapack.call(
-            block, "getrf", [a], [*out[:2], info], batch=batch, alias=[(0, 0)]
-        )
+            block, "getrf", [a], [*out[:2], info],
+            batch=info.ndim, alias=[(0, 0)], by_rows=columns,
+        )  # fmt: skip
         pivots = block.sub(pivots, 1)
         return [factors, pivots, write_permutation(block, pivots, out[2])]
 
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], *, columns: bool
+    ) -> tuple[Any, Any]:
         """F. de Hoog, R. Anderssen, M. Lukas, "Differentiation of matrix functionals using
         triangular factorization" (2011); what a longer side adds follows from the product rule."""
-        factors, pivots, permutation = self(*primals)
-        moved = take_rows(tangents[0], permutation)
-        return [factors, pivots, permutation], [_lu_tangent(factors, moved), None, None]
+        factors, pivots, permutation = self(*primals, columns=columns)
+        turn = transposed if columns else lambda x: x
+        moved = take_rows(turn(tangents[0]), permutation)
+        return [factors, pivots, permutation], [turn(_lu_tangent(turn(factors), moved)), None, None]
 
 
 def _lu_tangent(factors: Any, moved: Any) -> Any:
@@ -218,7 +229,7 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
     >>> permutation
     Array([1, 0], dtype=int32)
     """
-    factors, pivots, permutation = lu_p(x)
+    factors, pivots, permutation = lu_p(as_array(x), columns=False)
     return factors, pivots, permutation
 
 

@@ -93,11 +93,15 @@ class Svd(MatrixFunction):
         finite = lapack.all_finite(block, a)
         a = lapack.unless(block, finite, a, other=0)
         mode = ("A" if full_matrices else "S") if compute_uv else "N"
-        # LAPACK sees the transpose, whose left vectors are the conjugates of our right ones.
-        _, s, vh, u, info = lapack.call(
-            block, function, [a], [a.aval, values, right, left, info],
-            batch=len(batch), alias=[(0, 0)], by_rows=True, mode=mode,
+        # LAPACK is faster with high matrices.  It sees the transpose of wide ones, whose left
+        # vectors are the conjugates of our right ones.
+        wide = rows <= columns
+        vectors = (right, left) if wide else (left, right)
+        _, s, u, vh, info = lapack.call(
+            block, function, [a], [a.aval, values, *vectors, info],
+            batch=len(batch), alias=[(0, 0)], by_rows=wide, mode=mode,
         )  # fmt: skip
+        u, vh = (vh, u) if wide else (u, vh)
         ok = block.and_(lapack.succeeded(block, info), finite)
         return [lapack.nan_unless(block, ok, x) for x in ([s, u, vh] if compute_uv else [s])]
 

@@ -134,18 +134,14 @@ def lu_solve(lu: Any, permutation: Any, b: Any, *, trans: int = 0) -> Any:
         )
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve takes trans=0, 1 (transpose) or 2 (adjoint); got {trans!r}")
-    return _substitute(lu, permutation, b, trans > 0, trans == 2)
-
-
-def _substitute(factors: Any, order: Any, b: Any, transpose: bool, conjugate: bool) -> Any:
     lower = {"left_side": True, "lower": True, "unit_diagonal": True}
-    if not transpose:
-        x = triangular_solve(factors, take_rows(b, order), **lower)
-        return triangular_solve(factors, x, left_side=True)
-    turned = {"transpose_a": True, "conjugate_a": conjugate}
-    x = triangular_solve(factors, b, left_side=True, **turned)
-    x = triangular_solve(factors, x, **lower, **turned)
-    return take_rows(x, argsort(order))
+    if trans == 0:
+        x = triangular_solve(lu, take_rows(b, permutation), **lower)
+        return triangular_solve(lu, x, left_side=True)
+    turned = {"transpose_a": True, "conjugate_a": trans == 2}
+    x = triangular_solve(lu, b, left_side=True, **turned)
+    x = triangular_solve(lu, x, **lower, **turned)
+    return take_rows(x, argsort(permutation))
 
 
 def check_system(name: str, a: ShapedArray, b: ShapedArray) -> None:
@@ -162,8 +158,8 @@ def check_system(name: str, a: ShapedArray, b: ShapedArray) -> None:
 class Solve(MatrixFunction):
     """(f32[2,2], f32[2,2], i32[2], f32[2,3]) -- transpose=False --> f32[2,3].
 
-    The x of `a x = b`, or `a^T x = b`, with a's factors and permutation at hand: they serve the
-    derivatives too, which know of a only.
+    The x of `a x = b`, or `a^T x = b`.  The second and third operand are the factors of a, by
+    exchange of columns, and their order: derivatives, which know of a only, use them again.
     """
 
     ranks = (2, 2, 1, 2)
@@ -205,18 +201,23 @@ class Solve(MatrixFunction):
 
 
 def _solve_plain(factors: Any, order: Any, b: Any) -> Any:
-    return _substitute(factors, order, b, False, False)
+    """`a[:, order] = L U` with ones on the diagonal of U."""
+    x = triangular_solve(factors, b, left_side=True, lower=True)
+    x = triangular_solve(factors, x, left_side=True, unit_diagonal=True)
+    return take_rows(x, argsort(order))
 
 
 def _solve_transposed(factors: Any, order: Any, b: Any) -> Any:
-    return _substitute(factors, order, b, True, False)
+    b = take_rows(b, order)
+    x = triangular_solve(factors, b, left_side=True, transpose_a=True, unit_diagonal=True)
+    return triangular_solve(factors, x, left_side=True, lower=True, transpose_a=True)
 
 
 solve_p = Solve("solve")
 
 
 def solve(a: Any, b: Any) -> Any:
-    """The x of `a @ x = b`, by LU with partial pivoting; its derivatives use the same factors.
+    """The x of `a @ x = b`, by LU with partial pivoting; derivatives use its factors again.
 
     Takes `[.., n, n]` and `[.., n, m]` of one dtype, float32 or wider.  A singular matrix gives
     infinities or NaN.  Raises TypeError for other dtypes, ValueError for shapes that do not fit.
@@ -228,5 +229,5 @@ def solve(a: Any, b: Any) -> Any:
     """
     a, b = convert_operands("solve", (a, b))
     check_system("solve", a.aval, b.aval)
-    factors, _, order = lu_p(stop_gradient(a))
+    factors, _, order = lu_p(stop_gradient(a), columns=True)  # LAPACK need not turn the matrix
     return solve_p(a, factors, order, b, transpose=False)
