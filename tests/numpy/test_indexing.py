@@ -148,6 +148,32 @@ def test_a_mask_with_an_empty_axis_selects_nothing(shape):
         x[np.zeros((0, 4), bool)]
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.s_[:, 0, ..., np.array([0, 1])],  # the ellipsis is no axis, and keeps the arrays apart
+        np.s_[:, np.array([0, 1]), ..., np.array([1, 2])],
+        np.s_[..., np.array([0, 1]), np.array([1, 2])],
+        np.s_[:, np.array([0, 1]), np.array([1, 2]), ...],
+        np.s_[:, 0, ..., 1],
+        np.s_[np.array([9]), np.zeros(0, int)],  # no element, so no position out of bounds
+        np.s_[np.array([[9], [-9]]), :, np.zeros(0, int)],
+        np.s_[[9], np.zeros(3, bool)],
+    ],
+    ids=str,
+)
+def test_arrays_kept_apart_and_arrays_of_nothing(index):
+    value = np.arange(60.0, dtype=np.float32).reshape(5, 3, 4)
+    x, want = jnp.asarray(value), value[index]
+    updated = value.copy()
+    updated[index] = -1
+    for read in (lambda x: x[index], jit(lambda x: x[index])):
+        assert read(x).shape == want.shape
+        np.testing.assert_array_equal(read(x), want)
+    np.testing.assert_array_equal(x.at[index].set(-1), updated)
+    np.testing.assert_array_equal(x.at[index].set(-jnp.ones(want.shape)), updated)
+
+
 def test_numbers_that_fit_can_be_stored_whatever_their_size():
     assert int(jnp.zeros(1, "uint32").at[0].set(2**32 - 1)[0]) == 2**32 - 1
     with hloom.enable_x64():

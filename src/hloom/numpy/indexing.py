@@ -52,6 +52,7 @@ class Layout(NamedTuple):
     `entries`, one for each item of the index, in order:
 
     - `("new",)`: a new axis;
+    - `("gap",)`: none, an ellipsis between index arrays that stands for no axis;
     - `("int", i)`: position i of the axis, or None: the next operand;
     - `("span", start, size, step)`: a slice; start None: the next operand (step is then 1);
     - `("array",)`: the next operand, an integer array.
@@ -97,9 +98,11 @@ def parse(
     entries: list[tuple[Any, ...]] = []
     operands: list[Any] = []
     checked, axis = True, 0
+    # Index arrays that are broadcast to no elements name no position, whatever is in them.
+    allowed = outside.named or any(isinstance(x, Array) and not x.aval.size for x in items)
     for item in items:
-        if item is None:
-            entries.append(("new",))
+        if item is None or item is Ellipsis:
+            entries.append(("new",) if item is None else ("gap",))
             continue
         size = shape[axis]
         if outside.named or not outside.wrap:
@@ -119,16 +122,21 @@ def parse(
             else:
                 entries.append(("int", where))
         else:
-            checked = _check_bounds(item, axis, size, outside.named) and checked
+            checked = _check_bounds(item, axis, size, allowed) and checked
             scalar = not item.aval.shape and mode == "clip"
             entries.append(("int", None) if scalar else ("array",))
             operands.append(item)
         axis += 1
+    if ("array",) not in entries:
+        entries = [entry for entry in entries if entry != ("gap",)]
     return Layout(tuple(entries), mode, checked), operands
 
 
 def _expand(shape: tuple[int, ...], items: tuple[Any, ...]) -> list[Any]:
-    """The items with the ellipsis written out and masks as integer arrays: one for each axis."""
+    """The items with the ellipsis written out and masks as integer arrays: one for each axis.
+
+    An ellipsis that stands for no axis stays: it keeps index arrays apart.
+    """
     items = tuple([_item(item) for item in items])
     used = sum(
         [0 if x is None or x is Ellipsis else x.aval.ndim if _is_mask(x) else 1 for x in items]
@@ -145,7 +153,7 @@ def _expand(shape: tuple[int, ...], items: tuple[Any, ...]) -> list[Any]:
     rest = [slice(None)] * (len(shape) - used)
     for x in items:
         if x is Ellipsis:
-            expanded += rest
+            expanded += rest or [Ellipsis]
             axis += len(rest)
             rest = []
         elif _is_mask(x):
@@ -335,7 +343,8 @@ def steps(
 ) -> tuple[list[Basic], list[tuple[str, Any]]]:
     """What is done to each axis first, and then the result's items in order.
 
-    An item is ("new", None), ("axis", axis), ("int", axis), or ("array", (axis, operand)).
+    An item is ("new", None), ("gap", None), ("axis", axis), ("int", axis), or
+    ("array", (axis, operand)).
     """
     given = iter(operands)
     basics: list[Basic] = []
@@ -343,8 +352,8 @@ def steps(
     for entry in layout.entries:
         axis = len(basics)
         match entry:
-            case ("new",):
-                items.append(("new", None))
+            case ("new",) | ("gap",):
+                items.append((entry[0], None))
                 continue
             case ("int", position):
                 traced = next(given) if position is None else position
