@@ -340,36 +340,38 @@ def operators(
     name = fun.__name__.strip("_")
 
     def forward(self: Any, other: Any) -> Any:
-        try:
-            key = get().key
-            if other.__class__ is Array:
-                execute, handlers, out, _ = tables[key][self.aval, other.aval]
-                buffers = [self._buf, other._buf]
-            else:
-                aval, buf = OPERANDS[key][other.__class__][other]
-                execute, handlers, out, _ = tables[key][self.aval, aval]
-                buffers = [self._buf, buf]
-            r = _new(Array)
-            (r._buf,) = execute(buffers).consume_with_handlers(handlers)
-            r.aval = out
-            return r
-        except (KeyError, RuntimeError, TypeError, ValueError):
-            pass
+        key = get().key
+        if key is not None:
+            try:
+                if other.__class__ is Array:
+                    execute, handlers, out, _ = tables[key][self.aval, other.aval]
+                    buffers = [self._buf, other._buf]
+                else:
+                    aval, buf = OPERANDS[key][other.__class__][other]
+                    execute, handlers, out, _ = tables[key][self.aval, aval]
+                    buffers = [self._buf, buf]
+                r = _new(Array)
+                (r._buf,) = execute(buffers).consume_with_handlers(handlers)
+                r.aval = out
+                return r
+            except (KeyError, RuntimeError, TypeError, ValueError):
+                pass
         if not is_operand(other):
             return stranger(self, other)
         return run(fun, tables, name, (self, other))
 
     def reflected(self: Any, other: Any) -> Any:
-        try:
-            key = get().key
-            aval, buf = OPERANDS[key][other.__class__][other]
-            execute, handlers, out, _ = tables[key][aval, self.aval]
-            r = _new(Array)
-            (r._buf,) = execute([buf, self._buf]).consume_with_handlers(handlers)
-            r.aval = out
-            return r
-        except (KeyError, RuntimeError, TypeError, ValueError):
-            pass
+        key = get().key
+        if key is not None:
+            try:
+                aval, buf = OPERANDS[key][other.__class__][other]
+                execute, handlers, out, _ = tables[key][aval, self.aval]
+                r = _new(Array)
+                (r._buf,) = execute([buf, self._buf]).consume_with_handlers(handlers)
+                r.aval = out
+                return r
+            except (KeyError, RuntimeError, TypeError, ValueError):
+                pass
         if not is_operand(other):
             return stranger(self, other)
         return run(fun, tables, name, (other, self))

@@ -107,7 +107,29 @@ def promote_inexact(name: str, *xs: Any, wide: bool = False) -> list[Array]:
 
 def promote(name: str, *xs: Any) -> list[Array]:
     """The operands as Arrays of their common dtype, broadcast against each other."""
+    if len(xs) == 2:
+        known = _nothing_to_do(*xs)
+        if known is not None:
+            return known
     return broadcast(name, promote_dtypes(name, *xs))
+
+
+def _nothing_to_do(x: Any, y: Any) -> list[Array] | None:
+    """The commonest pairs, met at every step of a trace: equal types, or a number beside floats.
+
+    64-bit types are left to the general way, which narrows them while they are off.
+    """
+    if not isinstance(x, Array):
+        found = _nothing_to_do(y, x) if isinstance(y, Array) else None
+        return found if found is None else found[::-1]
+    aval = x.aval
+    if aval.dtype.itemsize >= 8:
+        return None
+    if isinstance(y, Array):
+        return [x, y] if y.aval is aval else None
+    if aval.dtype.kind == "f" and (y.__class__ is float or y.__class__ is int):
+        return [x, scalar(y, ShapedArray((), aval.dtype, aval.weak_type))]
+    return None
 
 
 def broadcast(name: str, xs: Sequence[Array]) -> list[Array]:
