@@ -21,22 +21,18 @@ from hloom.numpy import eager, promotion
 from hloom.numpy.fitting import fit
 from hloom.numpy.indexing import (
     Basic,
-    Layout,
-    Outside,
     bounds_of,
     broadcast_indices,
-    check_mask,
     cut_static,
     cut_traced,
     getitem_mode,
     index_vectors,
-    parse,
     result_order,
     reversed_axes,
-    scalar_masks,
     starts_of,
     steps,
 )
+from hloom.numpy.layouts import Layout, Outside, check_mask, parse, scalar_masks
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import bitwise_and
 from hloom.ops.binary import max as lax_max
