@@ -1,8 +1,8 @@
 """What an index means: a *layout*, which is static and selects the program, and *operands*.
 
-Operands are arrays.  Eagerly, integers and the starts of slices are operands too: a loop over `x[i]`
-compiles once.  Under a trace they are static.  Reading (`hloom.numpy.indexing`) and updating
-(`hloom.numpy.updates`) follow the layout.
+Operands are arrays.  Eagerly, integers and the starts of slices are operands too: a loop over
+`x[i]` compiles once.  Under a trace they are static.  Reading (`hloom.numpy.indexing`) and
+updating (`hloom.numpy.updates`) follow the layout.
 """
 
 from __future__ import annotations
