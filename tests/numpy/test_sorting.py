@@ -143,3 +143,10 @@ def test_floats_of_4_bits_are_not_sorted_as_the_integers_they_round_to():
     np.testing.assert_array_equal(jnp.sort(x).astype("float32"), np.sort(value))
     np.testing.assert_array_equal(jnp.argsort(x), np.argsort(value, kind="stable"))
     np.testing.assert_array_equal(jnp.searchsorted(jnp.sort(x), x), np.argsort(np.argsort(value)))
+
+
+def test_arrays_without_elements_have_every_place():
+    for function in (jnp.partition, jnp.argpartition):
+        assert function(jnp.ones((2, 0)), 5).shape == (2, 0)
+        with pytest.raises(ValueError, match="out of bounds"):
+            function(jnp.ones(2), 5)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
+from hloom.core.aval import ShapedArray
 from hloom.numpy import eager
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.promotion import array_like
@@ -135,14 +136,18 @@ def _keys(keys: Any) -> list[Any]:
 
 
 # ---- partitions ---------------------------------------------------------------------------------
-def _check_kth(name: str, kth: Any, size: int) -> None:
-    """Raise ValueError for a place that is not there, TypeError for what is no integer."""
+def _check_kth(name: str, kth: Any, aval: ShapedArray, axis: int) -> None:
+    """Raise ValueError for a place that is not there, TypeError for what is no integer.
+
+    Arrays without elements have every place, as in NumPy.
+    """
+    size = aval.shape[axis]
     for k in kth if isinstance(kth, (list, tuple)) else [kth]:
         try:
             place = index(k)
         except TypeError:
             raise TypeError(f"{name}: partition index must be integer; got {k!r:.60}") from None
-        if not -size <= place < size:
+        if aval.size and not -size <= place < size:
             raise ValueError(f"{name}: kth(={place}) out of bounds ({size})")
 
 
@@ -158,7 +163,7 @@ def partition(
     Array([1, 3, 5, 7], dtype=int32)
     """
     a, axis = _operand("partition", a, axis)
-    _check_kth("partition", kth, a.aval.shape[axis])
+    _check_kth("partition", kth, a.aval, axis)
     return lax.sort(a, axis)
 
 
@@ -174,7 +179,7 @@ def argpartition(
     Array([1, 3, 2, 0], dtype=int32)
     """
     a, axis = _operand("argpartition", a, axis)
-    _check_kth("argpartition", kth, a.aval.shape[axis])
+    _check_kth("argpartition", kth, a.aval, axis)
     return _places(a, axis, default_int(), False)
 
 
