@@ -13,6 +13,7 @@ from hloom.control.jit import compiled
 from hloom.core import executable
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
+from hloom.stablehlo.builder import Module
 from hloom.stablehlo.lower import lower
 
 
@@ -42,12 +43,18 @@ class Lowered:
 
     def __init__(self, traced: Traced):
         self._traced = traced
+        self._module = self._write(locations=False)
+
+    def _write(self, locations: bool) -> Module:
+        traced = self._traced
         count = len(traced.jaxpr.consts)
-        config = current.get().config
-        self._module = lower(
-            traced.jaxpr.jaxpr, name=traced.fun_name, exact=config.exact,
+        return lower(
+            traced.jaxpr.jaxpr,
+            name=traced.fun_name,
+            exact=current.get().config.exact,
             donated=[count + i for i in traced._donated],
-        )  # fmt: skip
+            locations=locations,
+        )
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """The StableHLO text, with the user's lines when `debug_info`.
@@ -60,7 +67,7 @@ class Lowered:
         """
         if dialect not in (None, "stablehlo"):
             raise ValueError(f'as_text takes dialect="stablehlo"; got {dialect!r}')
-        return self._module.text(locations=debug_info)
+        return str(self._write(locations=True) if debug_info else self._module)
 
     @property
     def out_info(self) -> Any:

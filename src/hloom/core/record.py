@@ -84,11 +84,6 @@ class Record(Trace):
             found = self.captured[id(x)] = (Var(x.aval), x)
         return found[0]
 
-    def process(
-        self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
-    ) -> Any:
-        return self.record(primitive, operands, params)
-
     def record(
         self, primitive: Primitive, operands: Sequence[Array], params: dict[str, Any]
     ) -> Any:
@@ -108,6 +103,8 @@ class Record(Trace):
         tracer = self.tracer(inferred)
         self.equations.append(Equation(primitive, inputs, [tracer.variable], params, capture()))
         return tracer
+
+    process = record
 
     def close(
         self, inputs: Sequence[RecordTracer], outputs: Sequence[Array]

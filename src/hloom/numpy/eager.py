@@ -231,6 +231,9 @@ def refuse(name: str, out: Any, where: Any) -> None:
         )
 
 
+general_run = run
+
+
 # ---- decorators ---------------------------------------------------------------------------------
 def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
     """Decorate a function of one array."""
@@ -338,6 +341,7 @@ def operators(
     run: Callable[..., Any] = function.run  # type: ignore[attr-defined]
     fun: Callable[..., Any] = function.__wrapped__  # type: ignore[attr-defined]
     name = fun.__name__.strip("_")
+    inlines = run is general_run  # a trace then needs nothing but the function
 
     def forward(self: Any, other: Any) -> Any:
         key = get().key
@@ -358,6 +362,8 @@ def operators(
                 pass
         if not is_operand(other):
             return stranger(self, other)
+        if key is None and inlines:
+            return fun(self, other)
         return run(fun, tables, name, (self, other))
 
     def reflected(self: Any, other: Any) -> Any:
@@ -374,6 +380,8 @@ def operators(
                 pass
         if not is_operand(other):
             return stranger(self, other)
+        if key is None and inlines:
+            return fun(other, self)
         return run(fun, tables, name, (other, self))
 
     return forward, reflected

@@ -153,11 +153,14 @@ class Elementwise(Pointwise):
         self.dtypes = dtypes.DOMAINS[domain]
         self.result = result
         self.narrow = narrow
+        self.ways: dict[Any, tuple[Any, bool]] = {}  # a dtype's formula, and whether it has 8 bits
 
     def infer(self, *avals: ShapedArray, **params: Any) -> ShapedArray:
         first = avals[0]
         if first.dtype not in self.dtypes:
             check_domain(self.name, avals, self.domain)
+        if self.result is None and (len(avals) == 1 or (len(avals) == 2 and avals[1] is first)):
+            return first
         shape, weak, dtype = first.shape, first.weak_type, first.dtype
         for aval in avals[1:]:
             if aval.dtype is not dtype:
@@ -181,8 +184,12 @@ class Elementwise(Pointwise):
 
     def emit(self, block: Any, out: ShapedArray, *operands: Any, **params: Any) -> Any:
         dtype = operands[0].aval.dtype
-        formula = self.formulas.get(dtypes.kind(dtype)) if self.formulas else None
-        tiny = dtypes.kind(dtype) == "float" and dtypes.bits(dtype) < 16
+        way = self.ways.get(dtype)
+        if way is None:
+            kind = dtypes.kind(dtype)
+            formula = self.formulas.get(kind) if self.formulas else None
+            way = self.ways[dtype] = formula, kind == "float" and dtypes.bits(dtype) < 16
+        formula, tiny = way
         if formula is None and self.result is None and not tiny:
             return block.pointwise(self.hlo, operands, out)
         operands = tuple(filled(block, x, out.shape) for x in operands)
