@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import gc
 import threading
@@ -13,7 +14,7 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import jit, lax
+from hloom import errors, jit, lax
 from hloom.errors import DeletedArrayError
 
 
@@ -318,3 +319,14 @@ def test_jit_of_grad_of_a_dict_of_fifty():
     out = f(params)
     assert [float(out[f"w{i}"]) for i in range(50)] == [i + 1.0 for i in range(50)]
     assert list(out) == sorted(params)
+
+
+def test_tracers_are_copied_and_waited_for_but_not_formatted():
+    x = jnp.arange(2.0)
+    waited = jit(lambda x: copy.deepcopy([x])[0] + copy.copy(x).block_until_ready())
+    np.testing.assert_array_equal(waited(x), x * 2)
+    with pytest.raises(errors.ConcretizationTypeError, match="`format` function"):
+        jit(lambda x: f"{x[1]:.2f}")(x)
+    seen = []
+    hloom.grad(lambda x: seen.append(f"{x:.2f}") or x)(1.5)
+    assert seen == ["1.50"]

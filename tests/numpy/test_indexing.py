@@ -98,6 +98,10 @@ def test_wrong_indices_are_refused_in_numpys_words(index, words):
         (lambda x: x.at[0].set(1j), TypeError, "complex"),
         (lambda x: x.astype(int).at[0].add(0.5), TypeError, "astype"),
         (lambda x: x.astype(jnp.int8).at[0].set(300), OverflowError, "300"),
+        (lambda x: x.astype(int).at[0].set(np.nan), ValueError, "float nan to integer"),
+        (lambda x: x.astype(int).at[0].set(-np.inf), OverflowError, "float -inf to integer"),
+        (lambda x: x.astype(bool).at[0].add(2), TypeError, r"x.astype\(int\)"),
+        (lambda x: x.astype(bool).at[0].subtract(True), TypeError, "bool"),
         (lambda x: x.at[0].set("text"), TypeError, "str"),
         (lambda x: jit(lambda x, n: x[:n])(x, 2), ConcretizationTypeError, "dynamic_slice"),
         (
@@ -189,6 +193,18 @@ def test_updates_count_every_occurrence():
     np.testing.assert_array_equal(x.at[i].add(1.0), [3, 1, 2])
     np.testing.assert_array_equal(x.at[i].multiply(3.0), [9, 1, 3])
     np.testing.assert_array_equal(x.at[i].set(jnp.array([5.0, 6.0, 7.0])), [6, 1, 7])
+
+
+def test_sums_and_products_of_bools_are_or_and_and():
+    value = np.array([True, False, False, True])
+    x, i = jnp.asarray(value), np.array([1, 1, 3])
+    for name, ufunc in [("add", np.add), ("multiply", np.multiply), ("max", np.maximum)]:
+        for y in (True, np.array([False, True, False])):
+            want = value.copy()
+            ufunc.at(want, i, y)
+            got = getattr(x.at[i], name)(y)
+            assert got.dtype == bool
+            np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize(

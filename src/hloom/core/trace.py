@@ -153,7 +153,21 @@ class Tracer(Array):
     __str__ = __repr__
 
     def __format__(self, spec: str) -> str:
-        return repr(self) if not spec else format(repr(self), spec)
+        if not spec:
+            return repr(self)
+        concrete = self.concrete()
+        if concrete is None:
+            raise self._not_concrete("format")
+        return format(concrete, spec)
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self
+
+    def block_until_ready(self) -> Array:
+        """The tracer itself: while tracing there is nothing to wait for."""
+        if self.owner.done:
+            raise self.leaked()
+        return self
 
 
 @contextmanager

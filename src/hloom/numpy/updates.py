@@ -8,6 +8,7 @@ don't depend on which element is the how-manieth of the mask.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from hloom.numpy.indexing import (
     steps,
 )
 from hloom.numpy.layouts import Layout, Outside, check_mask, parse, scalar_masks
+from hloom.numpy.sequences import unfit
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import bitwise_and
 from hloom.ops.binary import max as lax_max
@@ -76,6 +78,7 @@ _SCATTER: dict[str, Callable[..., Any]] = {
     "set": scatter, "add": scatter_add, "subtract": scatter_sub, "multiply": scatter_mul,
     "min": scatter_min, "max": scatter_max,
 }  # fmt: skip
+_OF_BOOLS = {"add": "max", "multiply": "min"}  # or, and
 
 
 class How(NamedTuple):
@@ -235,6 +238,8 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     if not isinstance(values, Array) and values.__class__ not in (bool, int, float, complex):
         values = promotion.array_like(f".at[].{how.name}", values)
     _check_cast(x, values, how.name)
+    if x.aval.dtype == np.bool_:
+        how = how._replace(name=_OF_BOOLS.get(how.name, how.name))
     (_, values) = fit(f".at[].{how.name}", (x, values))
     eagerly = current.get().key is not None
     shape, index = scalar_masks(x.aval.shape, index)
@@ -261,7 +266,7 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
 
 
 def _check_cast(x: Any, values: Any, name: str) -> None:
-    """Raise TypeError where NumPy does: complex into real, float arithmetic on integers."""
+    """Raise as NumPy does: complex into real, float arithmetic on integers, NaN into an integer."""
     rank = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
     ours = rank[dtypes.kind(x.aval.dtype)]
     x64 = current.get().config.enable_x64
@@ -276,6 +281,13 @@ def _check_cast(x: Any, values: Any, name: str) -> None:
             f".at[].{name}: the result would be float, and can't be put into {x.aval}; use "
             f"x.astype(float).at[...].{name}(...)"
         )
+    if name not in ("set", "apply") and ours == 0 and theirs:
+        raise TypeError(
+            f".at[].{name}: the result would be an integer, and can't be put into {x.aval}; use "
+            f"x.astype(int).at[...].{name}(...)"
+        )
+    if ours == 1 and values.__class__ is float and not isfinite(values):
+        raise unfit(f".at[].{name}", values, x.aval.dtype, ValueError("not finite"))
 
 
 def _cast(values: Any, dtype: np.dtype[Any]) -> Any:
