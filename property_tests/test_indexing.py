@@ -132,7 +132,9 @@ def test_applying_dividing_and_raising_to_a_power(case):
     ones = np.zeros(x.shape, np.int32)
     np.add.at(ones, index, 1)  # how often each element is named
     np.testing.assert_array_equal(jnp.asarray(x).at[index].divide(2.0), x / 2.0**ones)
-    np.testing.assert_array_equal(jnp.asarray(x).at[index].power(2.0), x ** (2.0**ones))
+    with np.errstate(over="ignore"):
+        want = (x ** (2.0**ones)).astype(np.float32)
+    np.testing.assert_array_equal(jnp.asarray(x).at[index].power(2.0), want)
     np.testing.assert_array_equal(jnp.asarray(x).at[index].apply(lambda v: v + 1), x + ones)
 
 
