@@ -188,8 +188,10 @@ def test_a_fast_program_is_compiled_by_its_size(folder: Path) -> None:
 
 
 @pytest.mark.skipif(AT_FIRST != "medium", reason="compiled for speed at once")
-def test_a_large_fast_program_is_compiled_again_for_speed(folder: Path) -> None:
-    size = 1 << 18
+@pytest.mark.parametrize(("size", "at_first"), [(1 << 18, "medium"), (1 << 11, "small")])
+def test_a_larger_fast_program_is_compiled_again_for_speed(
+    folder: Path, size: int, at_first: str
+) -> None:
     x = np.arange(size, dtype="f4")
     engine, upgraded, came = Recorder(), [], threading.Event()
 
@@ -203,7 +205,7 @@ def test_a_large_fast_program_is_compiled_again_for_speed(folder: Path) -> None:
     ((second, thread),) = upgraded
     assert thread == "hloom"
     np.testing.assert_array_equal(run(engine, second, x)[0], x + x)
-    assert sorted(engine.settings) == ["default", "medium"]
+    assert sorted(engine.settings) == ["default", at_first]
 
     # Another process finds the fast program on disk, and has nothing to upgrade.
     other = Recorder()

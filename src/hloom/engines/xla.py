@@ -56,6 +56,9 @@ SETTINGS: dict[str, Overrides] = {
 # Bytes that a "fast" program reads and writes.  An element costs up to 10 ns more at "small" than
 # at "medium": below this, 3 us at most in all.
 SMALL = 4096
+# "small" may lose 100 us a run below this, and is there in two thirds of the time that "medium"
+# takes: such a program begins so, and is compiled for speed in the background.
+MIDDLE = 1 << 16
 # "medium" loses no more than 20 us a run below this, and to compile again takes 30 ms of a core.
 LARGE = 1 << 20
 # How a large program is compiled at first; on 0.12 the default takes no longer than "medium".
@@ -120,21 +123,27 @@ class XlaEngine(BufferEngine):
         if tier != "fast":
             return _executable(self.load(text, tier, name), outs, name)
         moved = sum([aval.size * aval.dtype.itemsize for aval in (*in_avals, *outs)])
-        if moved >= LARGE:
-            return _executable(self._load_large(text, outs, name, on_upgrade), outs, name)
-        # A loop runs for long on few bytes.
-        setting = "small" if moved < SMALL and "stablehlo.while" not in text else "medium"
-        return _executable(self.load(text, setting, name), outs, name)
+        short = "stablehlo.while" not in text  # a loop runs for long on few bytes
+        upgrades = AT_FIRST == "medium" and on_upgrade is not None
+        if moved < SMALL and short:
+            setting = "small"
+        elif moved >= LARGE:
+            setting = AT_FIRST
+        elif moved < MIDDLE and short and upgrades:
+            setting = "small"
+        else:
+            setting, upgrades = "medium", False
+        if moved < SMALL or not upgrades:
+            return _executable(self.load(text, setting, name), outs, name)
+        return _executable(self._load_first(text, setting, outs, name, on_upgrade), outs, name)
 
-    def _load_large(
-        self, text: str, outs: list[ShapedArray], name: str, on_upgrade: OnUpgrade | None
+    def _load_first(
+        self, text: str, setting: str, outs: list[ShapedArray], name: str, on_upgrade: Any
     ) -> Any:
         """The program that runs fastest if it is there already, else one to begin with."""
-        if AT_FIRST == "default" or on_upgrade is None:
-            return self.load(text, AT_FIRST, name)
         loaded = self._from_disk(self._key(text, "default"), "default")
         if loaded is None:
-            loaded = self.load(text, AT_FIRST, name)
+            loaded = self.load(text, setting, name)
             self.promote(text, outs, on_upgrade, name=name)
         return loaded
 
