@@ -7,13 +7,15 @@ from weakref import WeakSet
 
 from hloom.config import Config
 
-CAPACITY = 2048
+CAPACITY = 2048  # of one table
+LIMIT = 8192  # of all tables: a program takes 3 to 4 memory maps, and Linux allows a process 65,530
 
 
 class Table(dict[Any, Any]):
     """A dict that drops its oldest entries when it grows beyond `CAPACITY`."""
 
     everywhere: WeakSet[Table] = WeakSet()
+    stored = 0  # since all tables were last counted
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,13 +27,24 @@ class Table(dict[Any, Any]):
 
     def store(self, key: Any, value: Any) -> Any:
         """Keep `value` under `key`."""
+        Table.stored += 1
+        if Table.stored >= LIMIT // 8:
+            Table.stored = 0
+            if entries() > LIMIT:
+                for table in list(Table.everywhere):
+                    table.forget(len(table) // 2)
         if len(self) >= CAPACITY:
-            for old in list(self)[: CAPACITY // 4]:
-                self.pop(old, None)
+            self.forget(CAPACITY // 4)
         self[key] = value
         for alias in self.aliases.get(key, ()):
             self[alias] = value
         return value
+
+    def forget(self, count: int) -> None:
+        """Drop the oldest entries."""
+        for old in list(self)[:count]:
+            self.pop(old, None)
+            self.aliases.pop(old, None)
 
     def alias(self, key: Any, other: Any) -> None:
         """Let `other` find what stands under `key`, now and whenever that is replaced."""
@@ -56,7 +69,7 @@ class Tables(dict[Any, dict[Any, Any]]):
 def clear() -> None:
     """Forget every compiled program and every table entry."""
     for table in list(Table.everywhere):
-        table.clear()
+        table.forget(len(table))
 
 
 def entries() -> int:
