@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Var
 from hloom.core.primitive import Primitive
 from hloom.core.printing import Printer
 from hloom.core.source import capture, resolve
-from hloom.core.trace import EAGER, Origin, Trace, Tracer, tracing
+from hloom.core.trace import Origin, Trace, Tracer, tracing
 
 _new = object.__new__
 
@@ -149,8 +148,3 @@ def trace_to_jaxpr(
         return record.close(
             inputs, list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         )
-
-
-def under_trace() -> bool:
-    """Whether primitives are being traced rather than evaluated."""
-    return current.get().trace is not EAGER

@@ -209,8 +209,3 @@ def ensure_compile_time_eval() -> Any:
     Array(6., dtype=float32)
     """
     return active(EAGER)
-
-
-def is_concrete(x: Any) -> bool:
-    """Whether the value of `x` can be looked at now."""
-    return not isinstance(x, Tracer) or x.concrete() is not None
