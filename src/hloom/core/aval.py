@@ -22,7 +22,7 @@ class ShapedArray:
     f32[2,3]
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "_text")
+    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "is_wide", "_text")
     _interned: dict[tuple[Any, ...], ShapedArray] = {}
 
     shape: tuple[int, ...]
@@ -30,6 +30,7 @@ class ShapedArray:
     weak_type: bool
     ndim: int
     size: int
+    is_wide: bool  # of a 64-bit type: one that new values don't have while `enable_x64` is off
     _text: str
 
     def __new__(
@@ -51,6 +52,7 @@ class ShapedArray:
         self.weak_type = weak_type
         self.ndim = len(shape)
         self.size = prod(shape)
+        self.is_wide = dtypes.canonicalize(dtype, False) != dtype
         self._text = f"{dtypes.short_name(dtype)}[{','.join(map(str, self.shape))}]"
         return self
 

@@ -8,6 +8,7 @@ from hloom.numpy import domains, eager
 from hloom.numpy.domains import kind_of
 from hloom.numpy.fitting import fit
 from hloom.numpy.promotion import array_like, promote, promote_inexact
+from hloom.numpy.width import keeps_width
 from hloom.ops import arithmetic, binary, compare, unary
 
 
@@ -121,6 +122,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
     return binary.floor_divide(x1, x2), binary.mod(x1, x2)
 
 
+@keeps_width
 def divmod(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> tuple[Any, Any]:
     """`floor_divide` and `remainder` at once.
 

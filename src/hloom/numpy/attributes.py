@@ -22,6 +22,7 @@ from hloom.numpy import eager, indexing
 from hloom.numpy.arguments import check_order, dtype_argument
 from hloom.numpy.creation import array
 from hloom.numpy.promotion import array_like
+from hloom.numpy.width import keeps_width
 from hloom.ops.complex import complex as lax_complex
 from hloom.ops.complex import imag as lax_imag
 from hloom.ops.complex import real as lax_real
@@ -82,6 +83,12 @@ def method_astype(
             return made
         except (KeyError, RuntimeError, TypeError):
             pass
+    return _astype(self, dtype, casting, copy, device)
+
+
+@keeps_width
+def _astype(self: Array, dtype: Any, casting: str, copy: bool, device: Any) -> Array:
+    """The general way of `astype`."""
     check_device("astype", device)
     wanted = (
         dtypes.default_float(get().config.enable_x64)

@@ -17,6 +17,7 @@ from hloom.numpy import eager
 from hloom.numpy.domains import is_complex, kind_of
 from hloom.numpy.fitting import TRUTHS, comparable
 from hloom.numpy.promotion import array_like, broadcast, promote, promote_inexact, result_dtype
+from hloom.numpy.width import keeps_width
 from hloom.ops import arithmetic, binary, compare, unary
 from hloom.ops.complex import imag, real
 from hloom.ops.convert import convert_element_type_p
@@ -27,6 +28,7 @@ FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
 
 
 # ---- comparisons -------------------------------------------------------------------------------
+@keeps_width
 def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     """The general way of comparisons, which take Python integers of any size."""
     return eager.run(body, tables, name, comparable(operands))

@@ -23,6 +23,7 @@ from hloom.core.trace import Tracer
 from hloom.numpy import promotion
 from hloom.numpy.arguments import check_order, dtype_argument, shape_argument
 from hloom.numpy.sequences import NUMBERS, from_sequence, plain_value, put, unfit
+from hloom.numpy.width import keeps_width
 from hloom.ops.convert import convert_element_type_p, numpy_convert
 from hloom.ops.linear import constant, spread_scalar
 from hloom.ops.shape import copy as copy_on_device
@@ -450,11 +451,13 @@ def _aval_like(name: str, a: Any, dtype: Any, shape: Any) -> ShapedArray:
     return aval if shape is None else aval.update(shape=shape_argument(name, shape))
 
 
+@keeps_width
 def _constant_like(name: str, a: Any, value: int, dtype: Any, shape: Any, device: Any) -> Array:
     check_device(name, device)
     return _filled(name, _aval_like(name, a, dtype, shape), value)
 
 
+@keeps_width
 def full_like(
     a: Any,
     fill_value: Any,

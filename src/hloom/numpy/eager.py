@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes, errors, tree
-from hloom.config import Config, current
+from hloom.config import Config, current, enable_x64
 from hloom.core import executable, source
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
@@ -32,6 +32,7 @@ from hloom.core.tables import Tables
 from hloom.core.trace import Origin, Tracer
 from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
 from hloom.numpy.promotion import array_like
+from hloom.numpy.width import holds_wide, is_wide, keeps_width
 
 _new = object.__new__
 LEAF = tree.structure(0)  # the structure of one array
@@ -180,6 +181,9 @@ def run(
 ) -> Any:
     """The general way for a fixed list of array operands; the body sees arrays or tracers."""
     context = get()
+    if not context.config.enable_x64 and holds_wide(operands):
+        with enable_x64():
+            return run(body, tables, name, operands, statics, fitting=fitting)
     if context.key is None:
         return body(*operands)
     fitted = fitting.fit(name, operands)
@@ -362,7 +366,7 @@ def operators(
                 pass
         if not is_operand(other):
             return stranger(self, other)
-        if key is None and inlines:
+        if key is None and inlines and not self.aval.is_wide and not is_wide(other):
             return fun(self, other)
         return run(fun, tables, name, (self, other))
 
@@ -380,7 +384,7 @@ def operators(
                 pass
         if not is_operand(other):
             return stranger(self, other)
-        if key is None and inlines:
+        if key is None and inlines and not self.aval.is_wide and not is_wide(other):
             return fun(other, self)
         return run(fun, tables, name, (other, self))
 
@@ -410,6 +414,12 @@ def reduction(
     general = function(fun)
     name = fun.__name__.strip("_")
 
+    @keeps_width
+    def rarer(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if prepare is not None:
+            prepare(name, a, kwargs)
+        return general(a, *args, **kwargs)
+
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
         if not args and not kwargs:
             # (0, 1.0) equals (0, 1), and must not find its program.
@@ -429,11 +439,9 @@ def reduction(
             ):
                 body = partial(fun, axis=axis, keepdims=keepdims)
                 return run(body, tables, name, (a,), (axis, axis.__class__, keepdims))
-        if prepare is not None:
-            prepare(name, a, kwargs)
         if keepdims is not False:
             kwargs["keepdims"] = keepdims
-        return general(a, axis, *args, **kwargs)
+        return rarer(a, axis, *args, **kwargs)
 
     return update_wrapper(call, fun)
 
@@ -513,6 +521,7 @@ def function(
     name = fun.__name__.strip("_")
 
     @wraps(fun)
+    @keeps_width
     def call(*args: Any, **kwargs: Any) -> Any:
         context = get()
         if context.key is None:

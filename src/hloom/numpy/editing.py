@@ -22,6 +22,7 @@ from hloom.numpy.fitting import check_bounds
 from hloom.numpy.indexing import getitem
 from hloom.numpy.manipulation import ravel
 from hloom.numpy.promotion import array_like, broadcast_to
+from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import eq, lt, select
 from hloom.ops.convert import convert_element_type
@@ -196,6 +197,7 @@ def _resized(x: Array, axis: int, size: int) -> list[int]:
 
 
 # ---- insert -------------------------------------------------------------------------------------
+@keeps_width
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """The array with `values` put in before the places `obj` along an axis.
 

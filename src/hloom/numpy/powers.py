@@ -19,6 +19,7 @@ from hloom.numpy import domains, eager
 from hloom.numpy.domains import kind_of
 from hloom.numpy.fitting import common_dtype
 from hloom.numpy.promotion import array_like, broadcast, promote_dtypes, promote_inexact
+from hloom.numpy.width import keeps_width
 from hloom.ops import arithmetic, binary, euclid, unary
 
 get = current.get
@@ -30,6 +31,7 @@ _integers = Tables()
 
 
 # ---- power -------------------------------------------------------------------------------------
+@keeps_width
 def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     """The general way of `power`.
 

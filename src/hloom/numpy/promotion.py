@@ -115,16 +115,11 @@ def promote(name: str, *xs: Any) -> list[Array]:
 
 
 def _nothing_to_do(x: Any, y: Any) -> list[Array] | None:
-    """The commonest pairs, met at every step of a trace: equal types, or a number beside floats.
-
-    64-bit types are left to the general way, which narrows them while they are off.
-    """
+    """The commonest pairs, met at every step of a trace: equal types, or a number beside floats."""
     if not isinstance(x, Array):
         found = _nothing_to_do(y, x) if isinstance(y, Array) else None
         return found if found is None else found[::-1]
     aval = x.aval
-    if aval.dtype.itemsize >= 8:
-        return None
     if isinstance(y, Array):
         return [x, y] if y.aval is aval else None
     if aval.dtype.kind == "f" and (y.__class__ is float or y.__class__ is int):

@@ -18,6 +18,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar, weak_aval
 from hloom.core.trace import Tracer
 from hloom.numpy.arguments import warn
+from hloom.numpy.width import holds_wide
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.slicing import stack
 
@@ -213,7 +214,8 @@ def _common_dtype(name: str, elements: Sequence[Any]) -> np.dtype[Any]:
             pairs[dtypes.canonicalize(value.dtype, config.enable_x64), False] = None
     if not pairs:
         return dtypes.default_float(config.enable_x64)
-    return dtypes.join(tuple(pairs), config.enable_x64, config.numpy_dtype_promotion)[0]
+    x64 = config.enable_x64 or holds_wide(elements)
+    return dtypes.join(tuple(pairs), x64, config.numpy_dtype_promotion)[0]
 
 
 def _with_values(x: Any) -> Any:

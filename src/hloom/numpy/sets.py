@@ -25,6 +25,7 @@ from hloom.numpy.searching import (
     size_argument,
 )
 from hloom.numpy.taking import at_known_places, take_at
+from hloom.numpy.width import keeps_width
 from hloom.ops import sorting as lax
 from hloom.ops.arithmetic import sub
 from hloom.ops.binary import bitwise_and, bitwise_or, bitwise_xor
@@ -43,6 +44,7 @@ NDArray = np.ndarray[Any, Any]
 
 
 # ---- unique -------------------------------------------------------------------------------------
+@keeps_width
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, size: int | None = None,
@@ -245,6 +247,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
+@keeps_width
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """The different elements, where each is first, which each one is, how often each occurs.
 
@@ -258,6 +261,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     )
 
 
+@keeps_width
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
     """The different elements, and how often each occurs.
 
@@ -271,6 +275,7 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
     )
 
 
+@keeps_width
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
     """The different elements, and which of them each element is.
 
@@ -284,6 +289,7 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
     )
 
 
+@keeps_width
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements.
 
@@ -311,6 +317,7 @@ def _joined(x1: Any, x2: Any) -> Any:
     return concatenate([x1, x2], 0)
 
 
+@keeps_width
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements of both arrays, in ascending order.
 
@@ -322,6 +329,7 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     return unique(_joined(*_two("union1d", ar1, ar2)), size=size, fill_value=fill_value)
 
 
+@keeps_width
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,
@@ -382,6 +390,7 @@ def _filled_or_first(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
     return _filled_up(rows, at, count, fill_value)
 
 
+@keeps_width
 def setdiff1d(
     ar1: Any,
     ar2: Any,
@@ -428,6 +437,7 @@ def _setdiff(x1: Any, x2: Any, fill_value: Any, size: int, keep_order: bool) -> 
     return _filled_up(rows, at, count, fill_value)
 
 
+@keeps_width
 def setxor1d(
     ar1: Any,
     ar2: Any,

@@ -35,6 +35,7 @@ from hloom.numpy.indexing import (
 )
 from hloom.numpy.layouts import Layout, Outside, check_mask, parse, scalar_masks
 from hloom.numpy.sequences import unfit
+from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import bitwise_and
 from hloom.ops.binary import max as lax_max
@@ -232,6 +233,7 @@ def _outside(modes: dict[str | None, str], mode: str | None, wrap: bool) -> Outs
 _tables = Tables()
 
 
+@keeps_width
 def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     """A copy of `x` with the elements at `index` updated."""
     outside = _outside(_WRITE_MODES, mode, how.wrap_negative_indices)

@@ -1,0 +1,46 @@
+"""64-bit Arrays where 64-bit types are off: they keep their width.
+
+The switch `enable_x64` says what *new* values become.  An Array that has 64 bits, made where they
+were on, keeps them elsewhere, and lends them to what is computed from it: nothing is narrowed
+unless `astype` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+from hloom.config import current, enable_x64
+from hloom.core.array import Array
+
+
+def is_wide(x: Any) -> bool:
+    """Whether this is a 64-bit Array."""
+    return isinstance(x, Array) and x.aval.is_wide
+
+
+def holds_wide(operands: Iterable[Any]) -> bool:
+    """Whether there is a 64-bit Array among the operands, or in sequences of them."""
+    for x in operands:
+        if isinstance(x, Array):
+            if x.aval.is_wide:
+                return True
+        elif (x.__class__ is list or x.__class__ is tuple) and holds_wide(x):
+            return True
+    return False
+
+
+def keeps_width(general: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function: 64-bit types are on in it if one of its operands is a 64-bit Array."""
+
+    @wraps(general)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not current.get().config.enable_x64 and (
+            holds_wide(args) or holds_wide(kwargs.values())
+        ):
+            with enable_x64():
+                return general(*args, **kwargs)
+        return general(*args, **kwargs)
+
+    return call
