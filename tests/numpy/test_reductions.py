@@ -194,3 +194,15 @@ def test_methods_are_the_functions() -> None:
 def test_minmax() -> None:
     low, high = jnp.minmax(X, axis=1, keepdims=True)
     assert low.tolist() == [[1.0], [-1.0]] and high.tolist() == [[3.0], [4.0]]
+
+
+@pytest.mark.parametrize("name", ["max", "min", "any", "all", "count_nonzero", "argmax"])
+@pytest.mark.parametrize(
+    "dtype", ["float8_e8m0fnu", "float8_e4m3fn", "float8_e5m2", "float8_e3m4", "float4_e2m1fn"]
+)
+def test_storage_floats(name, dtype):
+    """float8_e8m0fnu has neither zero nor negative numbers to start from."""
+    x = jnp.array([[2, 1, 4], [4, 2, 2]], dtype=dtype)
+    got = np.asarray(getattr(jnp, name)(x, axis=1)).astype(np.float32)
+    expected = getattr(np, name)(np.asarray(x).astype(np.float32), axis=1)
+    np.testing.assert_array_equal(got, expected)

@@ -94,12 +94,22 @@ def test_sequences_and_like():
     same(jnp.insert(wide(INTEGERS[0]), 1, BIG), np.insert(INTEGERS[0], 1, BIG))
 
 
+def test_ranges():
+    big, third = wide(BIG), wide(1 / 3)
+    same(jnp.arange(big, big + 3), np.arange(BIG, BIG + 3))
+    same(jnp.linspace(third, 2, 5), np.linspace(1 / 3, 2, 5))
+    same(jnp.geomspace(third, 2, 5), np.geomspace(1 / 3, 2, 5))
+    same(hloom.lax.full_like(big, BIG + 1), np.array(BIG + 1))
+    assert jnp.array_equal(big, BIG) and jnp.allclose(big, BIG)
+
+
 def test_updates_and_reading():
     x = wide(INTEGERS)
     expected = INTEGERS.copy()
     expected[0, 1] = BIG + 5
     same(x.at[0, 1].set(BIG + 5), expected)
     same(x.at[:, 0].add(1)[:, 0], INTEGERS[:, 0] + 1)
+    same(wide(BIG)[None].at[0].add(2**50), np.array([BIG + 2**50]))
     same(x[x > 5], INTEGERS[INTEGERS > 5])
     assert int(x[0, 0]) == BIG and x[0, 0] == BIG and BIG in x
 

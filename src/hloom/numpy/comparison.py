@@ -286,6 +286,7 @@ def _is_finite(x: Any) -> Any:
     return unary.is_finite(x)
 
 
+@keeps_width
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Whether all elements are close, as `isclose` says.
 
@@ -308,6 +309,7 @@ def _all(x: Any) -> Any:
 
 
 # ---- whole arrays ------------------------------------------------------------------------------
+@keeps_width
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether the arrays have one shape and equal elements; NaN equals NaN if `equal_nan`.
 
@@ -334,6 +336,7 @@ def _array_equal(a1: Any, a2: Any, *, equal_nan: bool) -> Any:
     return _all(same)
 
 
+@keeps_width
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether the arrays broadcast to one shape and have equal elements.
 

@@ -77,6 +77,7 @@ def _fit_floats(name: str, operands: Sequence[Any]) -> Sequence[Any]:
 PROMOTED = Fitting(fit, holds_integers)  # they take the dtype beside them
 FLOATS = Fitting(_fit_floats, lambda operands: True)  # they become floats, as all operands do
 TRUTHS = Fitting(lambda name, xs: [bool(x) if is_large(x) else x for x in xs], lambda xs: False)
+FITTED = Fitting(lambda name, xs: xs, lambda xs: False)  # they have been fitted already
 CASES = Fitting(  # PROMOTED, but for the first operand
     lambda name, xs: [xs[0], *fit(name, xs[1:])], lambda xs: holds_integers(xs[1:])
 )

@@ -23,6 +23,7 @@ from hloom.numpy.arguments import concrete_values, count_argument, dtype_argumen
 from hloom.numpy.creation import static
 from hloom.numpy.fitting import check_bounds
 from hloom.numpy.sequences import put
+from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import pow
 from hloom.ops.compare import eq, select
@@ -66,6 +67,12 @@ def arange(
         if context.key is not None:  # the commonest call by far
             found = dtypes.default_int(context.config.enable_x64)
             return from_ndarray(np.arange(start, dtype=found), ShapedArray((start,), found))
+    return _numbers(start, stop, step, dtype)
+
+
+@keeps_width
+def _numbers(start: Any, stop: Any, step: Any, dtype: Any) -> Array:
+    """The general way of `arange`."""
     first, last, by = (
         _bound(name, x) for name, x in (("start", start), ("stop", stop), ("step", step))
     )
@@ -170,6 +177,7 @@ def _arange(
 
 
 # ---- linspace and its kin -----------------------------------------------------------------------
+@keeps_width
 def linspace(
     start: Any,
     stop: Any,
@@ -202,6 +210,7 @@ def linspace(
     return _linspace(*spacing.operands(start, stop), spacing=spacing, retstep=bool(retstep))
 
 
+@keeps_width
 def logspace(
     start: Any,
     stop: Any,
@@ -228,6 +237,7 @@ def logspace(
     return made
 
 
+@keeps_width
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Array:

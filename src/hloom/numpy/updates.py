@@ -19,7 +19,7 @@ from hloom.core.array import Array
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.tables import Tables
 from hloom.numpy import eager, promotion
-from hloom.numpy.fitting import fit
+from hloom.numpy.fitting import FITTED, fit
 from hloom.numpy.indexing import (
     Basic,
     bounds_of,
@@ -263,8 +263,9 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
         return write(x, layout, operands, y, how)
 
     return eager.run(
-        body, _tables, f"at_{how.name}", (x, values, *operands), (layout, how, position)
-    )
+        body, _tables, f"at_{how.name}", (x, values, *operands), (layout, how, position),
+        fitting=FITTED,
+    )  # fmt: skip
 
 
 def _check_cast(x: Any, values: Any, name: str) -> None:

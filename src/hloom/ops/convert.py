@@ -37,6 +37,8 @@ def convert(x: Term, dtype: np.dtype[Any]) -> Term:
     """The lowering of `convert_element_type`."""
     source, target = dtypes.kind(x.dtype), dtypes.kind(dtype)
     if target == "bool":
+        if source == "float" and dtypes.bits(x.dtype) <= 8:
+            x = x.to(FLOAT32)  # float8_e8m0fnu has no zero to compare with
         return x if source == "bool" else x != 0
     if source == "complex" and target != "complex":
         return convert(x.real, dtype)

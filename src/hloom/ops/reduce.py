@@ -60,7 +60,8 @@ def _end(dtype: np.dtype[Any], sign: int) -> Any:
             return complex(sign * float("inf"), sign * float("inf"))
         case _:
             infinite = np.isinf(np.array(np.inf, np.float32).astype(dtype).astype(np.float32))
-            return sign * float("inf" if infinite else dtypes.finfo(dtype).max)
+            info = dtypes.finfo(dtype)  # whose min is positive for float8_e8m0fnu
+            return sign * float("inf") if infinite else float(info.max if sign > 0 else info.min)
 
 
 # ---- the family -----------------------------------------------------------------------------

@@ -340,16 +340,20 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     >>> lax.full((2,), 7, jnp.uint8)
     Array([7, 7], dtype=uint8)
     """
+    return _full(shape, fill_value, None if dtype is None else array_dtype(dtype))
+
+
+def _full(shape: Sequence[int], fill_value: Any, dtype: np.dtype[Any] | None) -> Any:
     shape = canonical_shape("full", shape)
     if dtype is not None and isinstance(fill_value, (bool, int, float, complex)):
-        return spread_scalar(constant(fill_value, array_dtype(dtype)), shape)
+        return spread_scalar(constant(fill_value, dtype), shape)
     value = as_array(fill_value)
     if value.aval.shape:
         raise TypeError(
             f"full takes one value to fill with, 0-d; got {value.aval}. "
             "To repeat an array use lax.broadcast_in_dim."
         )
-    if dtype is not None:
+    if dtype is not None and value.aval.dtype != dtype:
         value = convert_element_type(value, dtype)
     return spread_scalar(value, shape)
 
@@ -365,8 +369,8 @@ def full_like(
     Array([7, 7, 7], dtype=int32)
     """
     aval = x if isinstance(x, ShapedArray) else as_array(x).aval
-    dtype = aval.dtype if dtype is None else dtype
-    return full(aval.shape if shape is None else shape, fill_value, dtype)
+    dtype = aval.dtype if dtype is None else array_dtype(dtype)
+    return _full(aval.shape if shape is None else shape, fill_value, dtype)
 
 
 def empty(shape: Sequence[int], dtype: Any) -> Any:
