@@ -65,6 +65,13 @@ def network(transform: Any) -> Any:
     return setup
 
 
+def prefix_sums(library: Library) -> Calls:
+    """Running sums of 100,000 numbers by `associative_scan`."""
+    lax, x = library.root.lax, library.array(np.linspace(0, 1, 100_000, dtype=np.float32))
+    call = library.jit(lambda x: lax.associative_scan(lambda a, b: a + b, x))
+    return Calls(lambda: call(x))
+
+
 def choice(jitted: bool) -> Any:
     def setup(library: Library) -> Calls:
         lax, x = library.root.lax, library.array(np.float32(1))
@@ -97,6 +104,7 @@ ROWS = [
         1.05,
         only=COMPILED,
     ),
+    Row("associative_scan of 100,000", prefix_sums, only=COMPILED),
     Row("cond, jit", choice(True), 1.05, only=COMPILED),
     Row("cond, eager", choice(False), 1.05, only=COMPILED),
 ]

@@ -6,11 +6,14 @@ import inspect
 import linecache
 import pickle
 import re
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+import hloom
+import hloom.numpy as jnp
 from hloom import errors
 from hloom.errors import Traced, Where, texts
 
@@ -51,6 +54,7 @@ def name_of(cls):
         ("DeviceMemoryError", [MemoryError, errors.EngineError]),
         ("TruncationWarning", [UserWarning]),
         ("CacheWarning", [UserWarning]),
+        ("DroppedUpdateWarning", [UserWarning]),
     ],
 )
 def test_what_an_except_clause_catches(name, bases):
@@ -361,3 +365,27 @@ def test_an_error_ends_with_its_help_and_survives_pickling(error):
 if __name__ == "__main__":
     for error_class in PAGES:
         (DOCS / f"{error_class.__name__}.md").write_text(page(error_class))
+
+
+def test_an_update_that_nothing_takes_is_told_once():
+    x = jnp.zeros(3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            x.at[0].set(1.0)
+        y = x.at[0].set(1.0)
+        z = [x.at[0].add(1.0), (lambda: x.at[:].mul(2.0))(), x.at[1].get()]
+        assert y[0] == z[0][0] == 1
+    (warning,) = caught
+    assert warning.category is errors.DroppedUpdateWarning
+    assert warning.filename == __file__
+    assert "x = x.at[...].set(...)" in str(warning.message)
+
+
+def test_an_update_that_nothing_takes_is_told_under_a_trace():
+    def f(x):
+        x.at[x > 0].set(1.0)
+        return x
+
+    with pytest.warns(errors.DroppedUpdateWarning, match="nothing takes it"):
+        hloom.jit(f)(jnp.zeros(3))

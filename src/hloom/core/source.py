@@ -10,6 +10,7 @@ import inspect
 import os
 import sys
 from itertools import islice
+from opcode import opname
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -75,6 +76,26 @@ def resolve(source: Source | None) -> Location | None:
 def here() -> Location | None:
     """Where the user's program stands now."""
     return resolve(capture())
+
+
+_seen: set[tuple[int, int]] = set()
+
+
+def dropped() -> Source | None:
+    """Where the user's program throws away what this call gives, told once for each place.
+
+    A call that stands alone as a statement is followed by the instruction POP_TOP.
+    """
+    place = capture()
+    if place is None or (id(place[0]), place[1]) in _seen:
+        return None
+    if len(_seen) >= 4096:
+        _seen.clear()
+    code, call = place
+    _seen.add((id(code), call))
+    instructions = code.co_code[call + 2 :: 2]
+    following = next((op for op in instructions if opname[op] != "CACHE"), None)
+    return place if following is not None and opname[following] == "POP_TOP" else None
 
 
 def of_function(fun: object) -> Location | None:

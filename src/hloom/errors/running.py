@@ -304,6 +304,42 @@ class TruncationWarning(Explained, UserWarning):
         ]
 
 
+class DroppedUpdateWarning(Explained, UserWarning):
+    """An updated copy of an array was made and thrown away; the array itself is as it was.
+
+    Arrays cannot change: `x.at[0].set(1)` gives a new one. The warning is given once for each place.
+
+    Fails (the warning is made an error here):
+
+    ```python
+    # raises: DroppedUpdateWarning
+    import warnings
+    import hloom
+    import hloom.numpy as jnp
+
+    x = jnp.zeros(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hloom.errors.DroppedUpdateWarning)
+        x.at[0].set(1)
+    ```
+
+    Works: keep the result.
+
+    ```python
+    import hloom.numpy as jnp
+
+    x = jnp.zeros(3)
+    x = x.at[0].set(1)
+    ```
+    """
+
+    @classmethod
+    def of(cls, method: str, *, at: Any = None) -> Self:
+        """The result of `x.at[..].method(..)` is not used."""
+        rule = f".at[...].{method}(...) gives a new array, and nothing takes it: the old one stays."
+        return cls._of(rule, ways=[(f"x = x.at[...].{method}(...)", "keep what it gives")], at=at)
+
+
 class CacheWarning(Explained, UserWarning):
     """The folder for compiled programs cannot be used; programs are compiled anew instead.
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.config import current
+from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.tables import Tables
@@ -233,9 +235,17 @@ def _outside(modes: dict[str | None, str], mode: str | None, wrap: bool) -> Outs
 _tables = Tables()
 
 
-@keeps_width
 def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
-    """A copy of `x` with the elements at `index` updated."""
+    """A copy of `x` with the elements at `index` updated; warns where nobody takes it."""
+    made = _updated(x, index, values, mode, how)
+    place = source.dropped()
+    if place is not None:
+        warn(errors.DroppedUpdateWarning.of(how.name, at=source.resolve(place)), stacklevel=3)
+    return made
+
+
+@keeps_width
+def _updated(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     outside = _outside(_WRITE_MODES, mode, how.wrap_negative_indices)
     if not isinstance(values, Array) and values.__class__ not in (bool, int, float, complex):
         values = promotion.array_like(f".at[].{how.name}", values)
@@ -246,7 +256,7 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     eagerly = current.get().key is not None
     shape, index = scalar_masks(x.aval.shape, index)
     if shape != x.aval.shape:
-        return reshape(update(reshape(x, shape), index, values, mode, how), x.aval.shape)
+        return reshape(_updated(reshape(x, shape), index, values, mode, how), x.aval.shape)
     mask = _selecting_mask(x, index, values)
     if mask is not None:
         position, mask, index = mask
