@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,27 @@ def test_max_is_no_limit(tmp_path: Path) -> None:
     for text in ["max\n", "9223372036854771712\n", ""]:
         (tmp_path / "limit").write_text(text)
         assert memory._number(tmp_path / "limit") is None
+
+
+MANY_PROGRAMS = """
+from hloom.core import tables
+tables.LIMIT = 64
+import hloom.numpy as jnp
+
+def maps():
+    return len(open("/proc/self/maps").readlines())
+
+for length in range(1, 241):
+    jnp.zeros(length) + 1.0
+    if length in (40, 120, 240):
+        print(maps())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux tells of memory maps")
+def test_programs_that_are_forgotten_give_their_memory_maps_back() -> None:
+    """A program takes 3 to 4 maps, of which Linux allows a process 65,530."""
+    run = subprocess.run([sys.executable, "-c", MANY_PROGRAMS], capture_output=True, text=True)
+    few, bounded, many = map(int, run.stdout.split())
+    assert few < bounded < few + 200
+    assert many < bounded + 120  # 120 more programs, which would have been 400 maps
