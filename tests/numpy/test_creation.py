@@ -589,3 +589,19 @@ def test_requirements_and_memory():
     for wrong in ["W", ["F"]]:
         with pytest.raises(ValueError, match="require"):
             jnp.require(x, requirements=wrong)
+
+
+CORNERS = [0, 1, -3.5, 1e300, -1e300, 5e-324, 1e-310, np.inf, np.nan, 2**60, -0.0]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::hloom.errors.TruncationWarning")
+@pytest.mark.parametrize("num", [0, 1, 2, 5])
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("start", CORNERS)
+def test_linspace_of_python_numbers_is_numpys_to_the_bit(start, endpoint, num):
+    for stop in CORNERS:
+        expected = np.linspace(start, stop, num, endpoint=endpoint)
+        with hloom.enable_x64():
+            np.testing.assert_array_equal(jnp.linspace(start, stop, num, endpoint), expected)
+        got = jnp.linspace(start, stop, num, endpoint)
+        np.testing.assert_array_equal(got, expected.astype(np.float32))

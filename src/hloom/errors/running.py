@@ -307,7 +307,8 @@ class TruncationWarning(Explained, UserWarning):
 class DroppedUpdateWarning(Explained, UserWarning):
     """An updated copy of an array was made and thrown away; the array itself is as it was.
 
-    Arrays cannot change: `x.at[0].set(1)` gives a new one. The warning is given once for each place.
+    Arrays cannot change: `x.at[0].set(1)` gives a new one. The warning is given once for each
+    place.
 
     Fails (the warning is made an error here):
 
