@@ -12,8 +12,8 @@ import hloom
 import hloom.numpy as jnp
 from hloom import dtypes
 from hloom.core import ShapedArray
+from hloom.testing import corners
 from tests.numpy.elementwise_cases import BINARY, UFUNCS, Ufunc, check
-from tests.ops.machine import corners
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own
 

@@ -1,30 +1,14 @@
-"""Every primitive is whole: six rules, a docstring with a type arrow, a public function, a test."""
+"""Every primitive is whole: six rules, a docstring with a type arrow, cases that try them."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from pathlib import Path
-
 import pytest
 
-import hloom
-from hloom.core import Primitive
+from hloom import testing
+from hloom.core.primitive import Primitive
 from hloom.ops.elementwise import Elementwise
 
-
-def modules():
-    for package in (hloom.ops, hloom.control):
-        for info in pkgutil.iter_modules(package.__path__):
-            yield importlib.import_module(f"{package.__name__}.{info.name}")
-
-
-PRIMITIVES = {
-    value.name: (value, module)
-    for module in modules()
-    for name, value in sorted(vars(module).items())
-    if isinstance(value, Primitive) and module.__name__ not in ("hloom.ops.elementwise",)
-}
+PRIMITIVES = testing.primitives()
 
 # No jvp rule applies these to a tangent: their results have no derivative, or it is made of other
 # operations (a gather, a product), so there is nothing to transpose.
@@ -35,11 +19,17 @@ NOT_LINEAR = {
     "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort", "top_k", "while",
 }  # fmt: skip
 
-# Applied by the rules of another primitive only, whose tests reach them.
-REACHED_THROUGH = {
-    "reduce_window_pick_max": "reduce_window_max",
-    "reduce_window_pick_min": "reduce_window_min",
-}
+# Their results are integers or bools, or flat wherever they are not broken.
+FLAT = {
+    "and", "argmax", "argmin", "bitcast_convert_type", "ceil", "clz", "floor", "floor_divide",
+    "gcd", "is_finite", "le", "lu_pivots_to_permutation", "mulhi", "ne", "not", "or",
+    "population_count", "reduce_and", "reduce_or", "reduce_xor", "round", "searchsorted",
+    "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
+}  # fmt: skip
+# What their derivative is by convention is no slope; their own tests say what it is.
+BY_CONVENTION = {"nextafter", "reduce_precision", "stop_gradient"}
+# Their jvp rules say why there is no derivative, and what to do.
+REFUSED = {"hessenberg", "schur", "scatter_apply", "tridiagonal"}
 
 
 def own(primitive: Primitive, rule: str) -> bool:
@@ -47,41 +37,61 @@ def own(primitive: Primitive, rule: str) -> bool:
     return getattr(type(primitive), rule) is not getattr(Primitive, rule)
 
 
-def test_there_are_primitives():
+@pytest.fixture(scope="module")
+def used() -> dict[testing.Case, set[str]]:
+    """The primitives of each case, found by tracing it in every one of its dtypes."""
+    return {
+        case: set().union(*[testing.used(case, dtype) for dtype in case.dtypes])
+        for case in testing.CASES
+    }
+
+
+def test_there_are_primitives() -> None:
     assert len(PRIMITIVES) > 100
 
 
 @pytest.mark.parametrize("name", PRIMITIVES)
-def test_a_primitive_has_its_rules(name):
-    primitive, _ = PRIMITIVES[name]
-    missing = [r for r in ("infer", "numpy", "emit", "jvp", "batch") if not own(primitive, r)]
+def test_a_primitive_has_its_rules(name: str) -> None:
+    rules = ("infer", "numpy", "emit", "jvp", "batch")
+    missing = [rule for rule in rules if not own(PRIMITIVES[name], rule)]
     assert not missing, f"{name} has no rule {missing}"
 
 
-def test_what_is_linear_has_a_transpose_and_nothing_else():
+def test_what_is_linear_has_a_transpose_and_nothing_else() -> None:
     without = {
-        n
-        for n, (p, _) in PRIMITIVES.items()
-        if not isinstance(p, Elementwise) and not own(p, "transpose")
+        name
+        for name, primitive in PRIMITIVES.items()
+        if not isinstance(primitive, Elementwise) and not own(primitive, "transpose")
     }
     assert without - NOT_LINEAR == set()
     assert {n for n in NOT_LINEAR if n in PRIMITIVES} - without <= {"while"}
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, (p, _) in PRIMITIVES.items() if type(p) is not Elementwise]
-)
-def test_a_structured_primitive_shows_its_types_in_an_arrow(name):
-    primitive, _ = PRIMITIVES[name]
-    assert "-->" in (type(primitive).__doc__ or ""), f"{type(primitive).__name__} has no arrow"
+@pytest.mark.parametrize("name", [n for n, p in PRIMITIVES.items() if type(p) is not Elementwise])
+def test_a_structured_primitive_shows_its_types_in_an_arrow(name: str) -> None:
+    kind = type(PRIMITIVES[name])
+    assert "-->" in (kind.__doc__ or ""), f"{kind.__name__} has no arrow"
 
 
-def test_every_primitive_is_named_in_a_test():
-    root = Path(__file__).parent.parent
-    text = "".join(
-        path.read_text()
-        for folder in ("tests", "property_tests")
-        for path in root.glob(f"{folder}/**/*.py")
-    )
-    unnamed = [n for n in PRIMITIVES if REACHED_THROUGH.get(n, n) not in text]
-    assert not unnamed, f"no test names {unnamed}"
+def test_every_primitive_is_in_the_jaxpr_of_a_case(used: dict[testing.Case, set[str]]) -> None:
+    without = set(PRIMITIVES) - set().union(*used.values())
+    assert not without, f"hloom.testing.CASES has no case for {sorted(without)}"
+
+
+def test_every_primitive_that_has_a_derivative_is_in_a_case_that_is_differentiated(
+    used: dict[testing.Case, set[str]],
+) -> None:
+    tried = set().union(*[names for case, names in used.items() if case.differentiated])
+    without = set(PRIMITIVES) - tried
+    assert without - FLAT - BY_CONVENTION - REFUSED == set()
+    assert (FLAT | BY_CONVENTION | REFUSED) - set(PRIMITIVES) == set()
+
+
+def test_a_case_that_is_not_exact_says_why() -> None:
+    for case in testing.CASES:
+        assert case.exact == (case.why == "exact"), f"{case}: ulp {case.ulp}, because {case.why!r}"
+
+
+def test_cases_are_told_apart_by_name_and_dtype() -> None:
+    names = [(str(case), dtype) for case in testing.CASES for dtype in case.dtypes]
+    assert len(names) == len(set(names))

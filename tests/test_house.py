@@ -45,7 +45,7 @@ kept = pickle.loads(pickle.dumps(x.astype(jnp.bfloat16).at[0].set(1)))
 np.from_dlpack(x)
 """
 
-HEAVY = ["asyncio", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich", "scipy"]
+HEAVY = ["asyncio", "hloom.testing", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich", "scipy"]
 
 LIGHT_IMPORT = f"""
 import sys, threading
@@ -84,6 +84,12 @@ def test_the_tour_never_tries_to_import_jax(tmp_path: Path) -> None:
 
 def test_import_loads_nothing_heavy_and_starts_no_thread(tmp_path: Path) -> None:
     python("-c", LIGHT_IMPORT, cwd=tmp_path)
+
+
+def test_the_testing_package_needs_no_test_runner(tmp_path: Path) -> None:
+    names = ["pytest", "hypothesis"]
+    run = f"import sys, hloom.testing\nassert not [n for n in {names} if n in sys.modules]\n"
+    python("-c", run, cwd=tmp_path)
 
 
 def test_the_command_line_says_versions_engines_devices_and_cache(tmp_path: Path) -> None:

@@ -11,8 +11,6 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.control.computations import reduce, reduce_window
-from tests.ops import structured
-from tests.ops.structured import Case
 
 
 def _sum_of_logs(x: Any, y: Any) -> Any:
@@ -28,48 +26,6 @@ def _better(x: Any, y: Any) -> Any:
 
 def _first(x: Any, y: Any) -> Any:
     return lax.add(lax.add(x, y), lax.mul(x, y))
-
-
-REAL = ("float32", "float64")
-CASES = [
-    Case("by a function", lambda x, i: reduce(x, i, _sum_of_logs, (0, 2)), ((3, 4, 5), ()), None,
-         REAL, 40, "exp and log", low=-2, high=2),
-    Case("over nothing", lambda x, i: reduce(x, i, _sum_of_logs, (1,)), ((3, 0), ()), None, REAL),
-    Case("over no axes", lambda x, i: reduce(x, i, _first, ()), ((3,), ()), None, REAL, 4, "sums"),
-    Case("of pairs", lambda x, y: reduce((x, y), (-1e9, 0.0), _better, (1,)), ((3, 7), (3, 7)),
-         None, REAL),
-    Case("sum and start", lambda x, i: reduce(x, i, lax.add, (1,)), ((3, 4), ()),
-         lambda x, i: x.sum(1) + i, ("int32", *REAL), 9, "a sum"),
-    Case("max and start", lambda x, i: reduce(x, i, lax.max, (0,)), ((3, 4), ()),
-         lambda x, i: np.maximum(x.max(0), i), ("int32", *REAL)),
-    Case("windows by a function", lambda x: reduce_window(
-        x, -1e9, _sum_of_logs, (2, 3), (2, 1), "VALID", None, (1, 2)), ((5, 6),), None,
-        REAL, 40, "exp and log", low=-2, high=2),
-    Case("product of windows", lambda x: reduce_window(x, 1.0, lax.mul, (3,), (2,)), ((8,),), None,
-         REAL, 9, "products"),
-    Case("sum of windows", lambda x: reduce_window(x, 0, lax.add, (3,), None, "SAME"), ((8,),),
-         None, ("int32", *REAL), 9, "sums"),
-    Case("sum of windows with a start", lambda x: reduce_window(x, 5, lax.add, (3,)), ((8,),),
-         lambda x: 5 + x[:-2] + x[1:-1] + x[2:], ("int32", *REAL), 9, "sums"),
-    Case("windows of pairs", lambda x, y: reduce_window((x, y), (-1e9, 0.0), _better, (2,), (2,)),
-         ((8,), (8,)), None, REAL),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
 
 
 def test_a_known_operation_has_its_own_reduction() -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
-from tests.ops.machine import flushed, same_bits, show, ulps, wider
+from hloom.testing import flushed, same_bits, show, ulps, wider
 
 INTEGERS = ("int8", "int32", "int64", "uint8", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -11,8 +11,8 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import dtypes
+from hloom.testing import combinations, corners, drawn
 from tests.numpy.elementwise_cases import ALIASES, ALL, UFUNCS, Ufunc, check
-from tests.ops.machine import corners, drawn, pairs
 
 
 def operands(ufunc: Ufunc, name: str) -> list[np.ndarray]:
@@ -22,7 +22,7 @@ def operands(ufunc: Ufunc, name: str) -> list[np.ndarray]:
     if dtype.kind == "c":
         grid = grid[np.isfinite(grid)]  # the rest is in the tests of the operations
     random = [drawn(dtype, -9, 9, 40, seed) for seed in range(ufunc.arity)]
-    made = [np.concatenate(both) for both in zip(pairs([grid] * ufunc.arity), random)]
+    made = [np.concatenate(both) for both in zip(combinations([grid] * ufunc.arity), random)]
     if ufunc.name == "power" and dtype.kind in "iu":
         made[1] = made[1] & dtype.type(63)  # not negative
     return made

@@ -10,77 +10,13 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
+from hloom import testing
 from hloom.ops import convolution
 from hloom.ops.convolution import conv_general_dilated
-from tests.ops import machine, structured
-from tests.ops.structured import NUMBERS, Case
-
-SUM = "a sum of products in any order"
-FEW = ("int32", "float32", "float64", "bfloat16", "complex64")
 
 
 def _conv(*args: Any, **options: Any) -> Any:
     return lambda x, k: conv_general_dilated(x, k, *args, **options)
-
-
-def _case(name: str, lhs: Any, rhs: Any, *args: Any, **options: Any) -> Case:
-    dtypes = options.pop("dtypes", FEW)
-    return Case(name, _conv(*args, **options), (lhs, rhs), None, dtypes, 40, SUM, low=-2, high=2)
-
-
-CASES = [
-    _case("1-D", (2, 3, 8), (4, 3, 3), (1,), "VALID", dtypes=NUMBERS),
-    _case("1-D, full", (1, 1, 6), (1, 1, 3), (1,), [(2, 2)], dtypes=NUMBERS),
-    _case("strided", (2, 3, 9), (4, 3, 2), (3,), [(1, 2)]),
-    _case("cut", (2, 3, 9), (4, 3, 2), (2,), [(-1, -2)]),
-    _case("holes in the input", (2, 3, 4), (4, 3, 3), (2,), [(2, 1)], (3,)),
-    _case("holes in the kernel", (2, 3, 9), (4, 3, 3), (2,), [(2, 1)], None, (2,)),
-    _case("all at once", (2, 3, 7), (4, 3, 3), (2,), [(3, 1)], (2,), (3,)),
-    _case("same", (1, 2, 5), (3, 2, 4), (2,), "SAME"),
-    _case("same, lower", (1, 2, 5), (3, 2, 4), (2,), "same_lower"),
-    _case("2-D", (2, 3, 5, 6), (4, 3, 2, 3), (1, 2), [(1, 0), (2, 1)]),
-    _case("2-D, channels last", (2, 5, 6, 3), (2, 3, 3, 4), (1, 2), "SAME",
-          dimension_numbers=("NHWC", "HWIO", "NHWC")),
-    _case("2-D, axes anyhow", (6, 3, 5, 2), (3, 4, 2, 3), (1, 2), [(0, 1), (2, 0)], (1, 2), (2, 1),
-          dimension_numbers=("WCHN", "WOHI", "CNWH")),
-    _case("3-D", (1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (1, 1, 2), "VALID"),
-    _case("no spatial axes", (2, 3), (4, 3), (), []),
-    _case("feature groups", (2, 6, 7), (4, 3, 3), (2,), [(1, 2)], feature_group_count=2),
-    _case("depthwise", (2, 3, 7), (6, 1, 3), (1,), "SAME", (1,), (2,), feature_group_count=3),
-    _case("batch groups", (6, 2, 7), (4, 2, 3), (2,), [(1, 2)], batch_group_count=2),
-    _case("feature groups, 2-D", (2, 5, 4, 6), (3, 2, 2, 4), (1, 2), "VALID", None, (2, 1),
-          dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=3, dtypes=FEW[:3]),
-    _case("no features", (2, 0, 7), (4, 0, 3), (1,), "VALID"),
-    _case("no examples", (0, 3, 7), (4, 3, 3), (1,), "VALID"),
-    _case("too small", (2, 3, 2), (4, 3, 3), (1,), "VALID"),
-    _case("no input", (2, 3, 0), (4, 3, 3), (1,), [(2, 2)]),
-    Case("conv", lambda x, k: convolution.conv(x, k, (2,), "SAME"), ((1, 2, 7), (3, 2, 2)), None,
-         FEW, 40, SUM),
-    Case("conv_with_general_padding", lambda x, k: convolution.conv_with_general_padding(
-        x, k, (2,), [(1, 1)], (2,), (2,)), ((1, 2, 7), (3, 2, 2)), None, FEW, 40, SUM),
-    Case("conv_transpose", lambda x, k: convolution.conv_transpose(x, k, (2, 3), "SAME"),
-         ((1, 3, 4, 2), (3, 2, 2, 3)), None, FEW, 40, SUM),
-    Case("conv_transpose of a kernel", lambda x, k: convolution.conv_transpose(
-        x, k, (2,), [(1, 2)], transpose_kernel=True), ((1, 4, 3), (3, 2, 3)), None, FEW, 40, SUM),
-]  # fmt: skip
-CASES[16] = CASES[16]._replace(operands=((6, 2, 7), (4, 2, 3)))
-CASES[17] = CASES[17]._replace(operands=((2, 5, 4, 6), (3, 2, 2, 3)))
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
 
 
 def _by_hand(x: Any, k: Any, stride: Any, pad: Any, base: Any, inner: Any, groups: int) -> Any:
@@ -120,8 +56,8 @@ def test_a_convolution_is_what_the_definition_says(window: Any) -> None:
     x = rng.integers(-5, 5, (2, 4, 5, 4)).astype(np.float32)
     k = rng.integers(-5, 5, (6, 4 // groups, 2, 3)).astype(np.float32)
     want = _by_hand(x, k, stride, pad, base, inner, groups)
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(
+    for engine in testing.ENGINES:
+        (got,) = testing.results(
             engine, _conv(stride, pad, base, inner, feature_group_count=groups), x, k
         )
         np.testing.assert_array_equal(got, want, engine)
@@ -133,8 +69,8 @@ def test_batch_groups_are_convolutions_of_parts() -> None:
     k = rng.integers(-5, 5, (4, 2, 3)).astype(np.float32)
     parts = [_by_hand(x[3 * g : 3 * g + 3], k[2 * g : 2 * g + 2], (1,), [(0, 0)], (1,), (1,), 1)
              for g in range(2)]  # fmt: skip
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, _conv((1,), "VALID", batch_group_count=2), x, k)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, _conv((1,), "VALID", batch_group_count=2), x, k)
         np.testing.assert_array_equal(got, np.concatenate(parts, 1), engine)
 
 

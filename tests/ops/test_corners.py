@@ -13,7 +13,7 @@ from ml_dtypes import bfloat16
 
 import hloom
 from hloom.ops import arithmetic, binary, compare, convert, special, trigonometric, unary
-from tests.ops.machine import ENGINES, evaluate, same_bits, show
+from hloom.testing import ENGINES, evaluate, same_bits, show
 
 INF, NAN = np.inf, np.nan
 I32 = np.iinfo(np.int32)

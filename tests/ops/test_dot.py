@@ -10,80 +10,13 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
-from tests.ops import machine, structured
-from tests.ops.structured import EVERYTHING, NUMBERS, Case
-
-LETTERS = "abcdefgh"
+from hloom import lax, testing
+from hloom.testing.cases.products import by_einsum
+from hloom.testing.operands import EVERYTHING
 
 
-def _einsum(numbers: Any) -> Any:
-    """dot_general as an einsum of NumPy's."""
-    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-
-    def run(x: Any, y: Any) -> Any:
-        left, right = list(LETTERS[: x.ndim]), list(LETTERS[::-1][: y.ndim])
-        for a, b in zip(lhs_contract + lhs_batch, rhs_contract + rhs_batch):
-            right[b] = left[a]
-        out = [left[a] for a in lhs_batch]
-        out += [c for i, c in enumerate(left) if i not in lhs_contract + lhs_batch]
-        out += [c for i, c in enumerate(right) if i not in rhs_contract + rhs_batch]
-        formula = f"{''.join(left)},{''.join(right)}->{''.join(out)}"
-        return np.einsum(formula, machine.wider(x), machine.wider(y))
-
-    return run
-
-
-def _dot(numbers: Any, **options: Any) -> Any:
-    return lambda x, y: lax.dot_general(x, y, numbers, **options)
-
-
-LAYOUTS = {
-    "matrices": ((((1,), (0,)), ((), ())), (2, 3), (3, 4)),
-    "vectors": ((((0,), (0,)), ((), ())), (5,), (5,)),
-    "outer": ((((), ()), ((), ())), (2,), (3,)),
-    "scalars": ((((), ()), ((), ())), (), ()),
-    "matrix and vector": ((((1,), (0,)), ((), ())), (2, 3), (3,)),
-    "transposed": ((((0,), (1,)), ((), ())), (3, 2), (4, 3)),
-    "batch": ((((2,), (1,)), ((0,), (0,))), (5, 2, 3), (5, 3, 4)),
-    "batch in the middle": ((((0,), (2,)), ((1,), (0,))), (3, 5, 2), (5, 4, 3)),
-    "two contracted, crossed": ((((2, 0), (0, 1)), ((), ())), (3, 2, 4), (4, 3, 5)),
-    "all batch": ((((), ()), ((0, 1), (1, 0))), (2, 3), (3, 2)),
-    "nothing contracted": ((((1,), (0,)), ((), ())), (2, 0), (0, 4)),
-    "empty result": ((((1,), (0,)), ((), ())), (0, 3), (3, 4)),
-    "four axes": ((((3, 1), (2, 0)), ((0,), (3,))), (2, 3, 4, 5), (3, 4, 5, 2)),
-}
-SUM = "a sum of products in any order"
-CASES = [
-    Case(name, _dot(numbers), (lhs, rhs), _einsum(numbers), NUMBERS, 40, SUM, low=-2, high=2)
-    for name, (numbers, lhs, rhs) in LAYOUTS.items()
-] + [
-    Case("dot", lax.dot, ((2, 3), (3,)), lambda x, y: machine.wider(x) @ machine.wider(y),
-         NUMBERS, 40, SUM),
-    Case("batch_matmul", lax.batch_matmul, ((2, 3, 4, 5), (2, 3, 5, 2)),
-         lambda x, y: machine.wider(x) @ machine.wider(y), NUMBERS, 40, SUM, low=-2, high=2),
-    Case("of bool", lax.dot, ((2, 3), (3, 2)), lambda x, y: x @ y, ("bool",)),
-    Case("highest", _dot((((1,), (0,)), ((), ())), precision="highest"), ((2, 3), (3, 4)),
-         lambda x, y: x @ y, ("float32", "float64"), 40, SUM),
-    Case("wider", _dot((((1,), (0,)), ((), ())), preferred_element_type="float32"),
-         ((2, 3), (3, 4)), None, ("bfloat16", "float16"), 40, SUM),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if "float32" in c.dtypes], ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
+def _dot(numbers: Any) -> Any:
+    return lambda x, y: lax.dot_general(x, y, numbers)
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
@@ -101,15 +34,15 @@ def test_every_order_of_axes(order: tuple[int, ...]) -> None:
         ):
             with hloom.enable_x64():
                 got = np.asarray(lax.dot_general(x, y, numbers))
-                np.testing.assert_array_equal(got, _einsum(numbers)(x, y))
-            structured.check_adjoint(Case("", _dot(numbers), (x.shape, y.shape)))
+                np.testing.assert_array_equal(got, by_einsum(numbers)(x, y))
+            testing.check_adjoint(testing.Case("", _dot(numbers), (x.shape, y.shape)))
 
 
 def test_narrow_floats_are_summed_in_f32() -> None:
     for dtype in ("float16", "bfloat16"):
         x = np.full(5000, 0.25).astype(hloom.dtypes.as_dtype(dtype))
-        for engine in machine.ENGINES:
-            (got,) = structured.evaluate(engine, lax.dot, x, x)
+        for engine in testing.ENGINES:
+            (got,) = testing.results(engine, lax.dot, x, x)
             assert float(got) == pytest.approx(312.5, rel=0.01), (dtype, engine)
 
 
@@ -118,8 +51,8 @@ def test_integers_wrap() -> None:
         x = np.full((3, 4), np.iinfo(dtype).max, dtype)
         with np.errstate(all="ignore"):
             want = x @ x.T
-        for engine in machine.ENGINES:
-            (got,) = structured.evaluate(engine, lax.dot, x, x.T)
+        for engine in testing.ENGINES:
+            (got,) = testing.results(engine, lax.dot, x, x.T)
             np.testing.assert_array_equal(got, want, engine)
 
 
@@ -137,9 +70,9 @@ def test_integers_wrap() -> None:
 def test_larger_products(numbers: Any, lhs: Any, rhs: Any, dtype: str) -> None:
     rng = np.random.default_rng(0)
     x, y = (rng.integers(-99, 99, shape).astype(dtype) for shape in (lhs, rhs))
-    (got,) = structured.evaluate("xla", _dot(numbers), x, y)
+    (got,) = testing.results("xla", _dot(numbers), x, y)
     with np.errstate(all="ignore"):
-        want = _einsum(numbers)(x.astype("int64"), y.astype("int64"))
+        want = by_einsum(numbers)(x.astype("int64"), y.astype("int64"))
     if dtype.startswith("float"):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-2)
     else:

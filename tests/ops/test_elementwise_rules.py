@@ -10,7 +10,7 @@ import pytest
 import hloom
 from hloom import lax
 from hloom.ops import binary, unary
-from tests.ops.machine import ENGINES, evaluate, same_bits
+from hloom.testing import ENGINES, evaluate, same_bits
 
 F32 = np.float32
 

@@ -11,7 +11,9 @@ from jaxlib import version
 import hloom
 from hloom import lax
 from hloom.errors import EngineUnsupported
-from tests.ops.matrices import assert_close, check_rules, drawn, evaluate
+from hloom.testing import evaluate
+from hloom.testing import normal as drawn
+from tests.ops.matrices import assert_close
 
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 LENGTHS = [(1,), (2,), (7,), (8,), (30,), (97,), (4, 6), (3, 5), (2, 3, 4), (3, 4, 5)]
@@ -64,13 +66,6 @@ def test_the_interpreter_agrees_or_says_that_it_cannot(
     else:
         got = evaluate("reference", lax.fft, x, kind, lengths)
         assert_close(got, by_numpy(kind, x, lengths))
-
-
-@pytest.mark.parametrize("lengths", [(1,), (2,), (5,), (8,), (3, 4), (4, 3), (2, 3, 4)])
-@pytest.mark.parametrize("kind", KINDS)
-def test_rules(kind: str, lengths: tuple[int, ...]) -> None:
-    check_rules(lambda x: lax.fft(x, kind, lengths), operand(kind, lengths, 64))
-    check_rules(lambda x: lax.fft(x, kind, lengths), operand(kind, lengths, 64, (2,)))
 
 
 def test_the_transpose_is_the_transposed_matrix() -> None:

@@ -13,6 +13,8 @@ import hloom.numpy as jnp
 from hloom import lax
 from hloom.errors import EngineUnsupported
 from hloom.ops.factorizations import lu_p
+from hloom.testing import evaluate
+from hloom.testing import normal as drawn
 from tests.ops.matrices import (
     BATCHES,
     DTYPES,
@@ -20,8 +22,6 @@ from tests.ops.matrices import (
     adjoint,
     assert_close,
     assert_unitary,
-    drawn,
-    evaluate,
     positive,
 )
 

@@ -1,4 +1,4 @@
-"""The linear core: add_any, transpose, broadcast_in_dim, reduce_sum, and their transposes."""
+"""The linear core: what add_any, transpose, broadcast_in_dim and reduce_sum refuse."""
 
 from __future__ import annotations
 
@@ -10,53 +10,7 @@ import hloom.numpy as jnp
 from hloom import lax
 from hloom.ops.linear import add_any
 
-RNG = np.random.default_rng(0)
-X = RNG.standard_normal((2, 3, 4)).astype(np.float32)
-
-CASES = [
-    (lambda x: add_any(x, x), lambda x: x + x),
-    (lambda x: lax.transpose(x, (2, 0, 1)), lambda x: x.transpose(2, 0, 1)),
-    (
-        lambda x: lax.broadcast_in_dim(x, (5, 2, 3, 4), (1, 2, 3)),
-        lambda x: np.broadcast_to(x, (5, 2, 3, 4)),
-    ),
-    (
-        lambda x: lax.broadcast_in_dim(x[:1], (2, 3, 4, 2), (0, 1, 2)),
-        lambda x: np.broadcast_to(x[:1, ..., None], (2, 3, 4, 2)),
-    ),
-    (lambda x: lax.reduce_sum(x, (0, 2)), lambda x: x.sum((0, 2))),
-    (lambda x: lax.reduce_sum(x, ()), lambda x: x),
-]
-
-
-@pytest.mark.parametrize("case", range(len(CASES)))
-@pytest.mark.parametrize("engine", ["xla", "reference", "numpy"])
-def test_values_on_three_engines(case, engine):
-    ours, numpys = CASES[case]
-    with hloom.engine(engine):
-        np.testing.assert_allclose(ours(jnp.asarray(X)), numpys(X), rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("case", range(len(CASES)))
-def test_the_adjoint_identity(case):
-    ours, _ = CASES[case]
-    with hloom.enable_x64():
-        x, t = jnp.asarray(X.astype(np.float64)), jnp.asarray(RNG.standard_normal(X.shape))
-        y, pull_back = hloom.vjp(ours, x)
-        ct = jnp.asarray(RNG.standard_normal(y.shape))
-        forward = np.vdot(ct, hloom.jvp(ours, (x,), (t,))[1])
-        np.testing.assert_allclose(forward, np.vdot(pull_back(ct)[0], t), rtol=1e-12)
-
-
-@pytest.mark.parametrize("case", range(len(CASES)))
-@pytest.mark.parametrize("axis", [0, 1, 3])
-def test_batches_equal_a_loop(case, axis):
-    ours, _ = CASES[case]
-    batch = np.stack([X, 2 * X], axis)
-    got = hloom.vmap(ours, in_axes=axis)(batch)
-    np.testing.assert_allclose(
-        got, np.stack([ours(jnp.asarray(X)), ours(jnp.asarray(2 * X))]), rtol=1e-6
-    )
+X = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
 
 
 @pytest.mark.parametrize(

@@ -9,112 +9,14 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
+from hloom import lax, testing
 from hloom.ops.compare import numpy_max, numpy_min
-from tests.ops import machine, structured
-from tests.ops.structured import COMPLEX, EVERYTHING, FLOATS, INTEGERS, NUMBERS, ORDERED, Case
-
-SUM = "a sum in any order"
-PRODUCT = "a product in any order"
-BITS = ("bool", *INTEGERS)
-
-
-def _arg(fun: Any, axis: int) -> Any:
-    return lambda x: fun(structured.machine.wider(x), axis).astype(np.int32)
-
-
-def _logsumexp(x: Any) -> Any:
-    return np.logaddexp.accumulate(machine.wider(x), 0)
-
-
-SHAPE = ((4, 3, 5),)
-CASES = [
-    Case("sum", lambda x: lax.reduce_sum(x, (0, 2)), SHAPE,
-         lambda x: x.sum((0, 2), dtype=machine.wider(x).dtype), NUMBERS, 40, SUM),
-    Case("prod", lambda x: lax.reduce_prod(x, (0, 2)), SHAPE,
-         lambda x: x.prod((0, 2), dtype=machine.wider(x).dtype), NUMBERS, 60, PRODUCT,
-         low=0.7, high=1.4),
-    Case("prod of integers", lambda x: lax.reduce_prod(x, (1,)), SHAPE,
-         lambda x: x.prod(1, dtype=x.dtype), INTEGERS),
-    Case("max", lambda x: lax.reduce_max(x, (0, 2)), SHAPE, lambda x: x.max((0, 2)),
-         (*INTEGERS, "float32", "float64", "bool")),
-    Case("min", lambda x: lax.reduce_min(x, (1,)), SHAPE, lambda x: x.min(1),
-         (*INTEGERS, "float32", "float64", "bool")),
-    Case("max, all dtypes", lambda x: lax.reduce_max(x, (0, 1, 2)), SHAPE),
-    Case("min, all dtypes", lambda x: lax.reduce_min(x, (0, 1, 2)), SHAPE),
-    Case("max over nothing", lambda x: lax.reduce_max(x, (0,)), ((0, 3),)),
-    Case("min over nothing", lambda x: lax.reduce_min(x, (0,)), ((0, 3),)),
-    Case("prod over nothing", lambda x: lax.reduce_prod(x, (0,)), ((0, 3),),
-         lambda x: np.ones(3, x.dtype), NUMBERS),
-    Case("no axes", lambda x: lax.reduce_max(x, ()), SHAPE, lambda x: x),
-    Case("and", lambda x: lax.reduce_and(x, (0, 2)), SHAPE,
-         lambda x: np.bitwise_and.reduce(x, (0, 2)), BITS),
-    Case("or", lambda x: lax.reduce_or(x, (1,)), SHAPE, lambda x: np.bitwise_or.reduce(x, 1), BITS),
-    Case("xor", lambda x: lax.reduce_xor(x, (2,)), SHAPE,
-         lambda x: np.bitwise_xor.reduce(x, 2), BITS),
-    Case("argmax", lambda x: lax.argmax(x, 1, "int32"), SHAPE, _arg(np.argmax, 1), moving=()),
-    Case("argmin", lambda x: lax.argmin(x, 2, "int32"), SHAPE, _arg(np.argmin, 2), moving=()),
-    Case("argmax, int64", lambda x: lax.argmax(x, 0, "int64"), ((9,),),
-         lambda x: np.int64(machine.wider(x).argmax()), moving=()),
-]  # fmt: skip
-
-LENGTHS = (1, 2, 7, 40)
-SCANS = [
-    case
-    for n in LENGTHS
-    for case in (
-        Case(f"cumsum of {n}", lambda x: lax.cumsum(x, 1), ((2, n, 3),),
-             lambda x: x.cumsum(1, dtype=machine.wider(x).dtype), NUMBERS, 20, SUM),
-        Case(f"cumprod of {n}", lambda x: lax.cumprod(x, 0), ((n, 3),),
-             lambda x: x.cumprod(0, dtype=machine.wider(x).dtype), NUMBERS, 90, PRODUCT,
-             low=0.8, high=1.2),
-        Case(f"cummax of {n}", lambda x: lax.cummax(x, 1), ((2, n),),
-             lambda x: np.maximum.accumulate(x, 1), (*BITS, "float32", "float64", *COMPLEX)),
-        Case(f"cummin of {n}, reversed", lambda x: lax.cummin(x, 1, True), ((2, n),),
-             lambda x: np.flip(np.minimum.accumulate(np.flip(x, 1), 1), 1),
-             (*BITS, "float32", "float64", *COMPLEX)),
-        Case(f"cumsum of {n}, reversed", lambda x: lax.cumsum(x, 0, True), ((n,),),
-             lambda x: np.flip(np.flip(x).cumsum(dtype=machine.wider(x).dtype)), NUMBERS, 20, SUM),
-        Case(f"cumlogsumexp of {n}", lambda x: lax.cumlogsumexp(x, 0), ((n, 2),), _logsumexp,
-             FLOATS, 20, "exp and log"),
-    )
-]  # fmt: skip
-LONG = [
-    Case("long cumsum", lambda x: lax.cumsum(x), ((700,),),
-         lambda x: x.cumsum(dtype=machine.wider(x).dtype), ("int32", "float32", "float64"), 40,
-         SUM),
-    Case("long cumsum, reversed", lambda x: lax.cumsum(x, 1, True), ((2, 300),),
-         lambda x: np.flip(np.flip(x, 1).cumsum(1, dtype=machine.wider(x).dtype), 1),
-         ("int32", "float32", "float64"), 40, SUM),
-    Case("long cummax", lambda x: lax.cummax(x), ((700,),), np.maximum.accumulate,
-         ("int32", "float32", "float64")),
-    Case("long cumsum of wide rows", lambda x: lax.cumsum(x, 0), ((70, 40),),
-         lambda x: x.cumsum(0, dtype=machine.wider(x).dtype), ("int32", "float32"), 20, SUM),
-    Case("cumsum of many rows", lambda x: lax.cumsum(x, 1), ((300, 20),),
-         lambda x: x.cumsum(1, dtype=machine.wider(x).dtype), ("int32", "float32"), 20, SUM),
-]  # fmt: skip
-ALL = CASES + SCANS + LONG
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(ALL), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(ALL), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES + SCANS[-6:], ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case, "float32" if "float32" in case.dtypes else "int32")
+from hloom.testing.operands import COMPLEX, EVERYTHING, FLOATS, ORDERED
 
 
 # ---- NaN, zeros ------------------------------------------------------------------------------
 def _with_nan(dtype: str, size: int, place: int, sign: int) -> Any:
-    x = machine.drawn(hloom.dtypes.as_dtype(dtype), -9, 9, size, 0)
+    x = testing.drawn(hloom.dtypes.as_dtype(dtype), -9, 9, size, 0)
     x[place] = np.copysign(np.nan, sign)
     return x
 
@@ -126,7 +28,7 @@ def test_max_and_min_keep_nan(dtype: str, size: int, sign: int) -> None:
     x = _with_nan(dtype, size, size // 3, sign)
     for fun in (lax.reduce_max, lax.reduce_min):
         for y in (x, np.full_like(x, np.nan)):
-            (got,) = structured.evaluate("xla", lambda x, fun=fun: fun(x, (0,)), y)
+            (got,) = testing.results("xla", lambda x, fun=fun: fun(x, (0,)), y)
             assert np.isnan(got.astype(float)), (fun, y)
 
 
@@ -143,28 +45,28 @@ def test_max_keeps_nan_along_an_axis_inside_jit(axes: tuple[int, ...]) -> None:
 def test_argmax_finds_the_first_nan(size: int, dtype: str) -> None:
     x = _with_nan(dtype, size, size - 2, 1)
     x[size // 2] = np.nan
-    for engine in machine.ENGINES if size < 100 else ("xla", "numpy"):
+    for engine in testing.ENGINES if size < 100 else ("xla", "numpy"):
         for fun in (lax.argmax, lax.argmin):
-            (got,) = structured.evaluate(engine, lambda x, fun=fun: fun(x, 0, "int32"), x)
+            (got,) = testing.results(engine, lambda x, fun=fun: fun(x, 0, "int32"), x)
             assert got == size // 2, (engine, fun)
 
 
 @pytest.mark.parametrize("dtype", EVERYTHING)
 def test_argmax_takes_the_first_of_equals(dtype: str) -> None:
     x = np.array([0, 1, 1, 0, 1]).astype(hloom.dtypes.as_dtype(dtype))
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, lambda x: lax.argmax(x, 0, "int32"), x)
-        (least,) = structured.evaluate(engine, lambda x: lax.argmin(x, 0, "int32"), x)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, lambda x: lax.argmax(x, 0, "int32"), x)
+        (least,) = testing.results(engine, lambda x: lax.argmin(x, 0, "int32"), x)
         assert (got, least) == (1, 0), engine
 
 
 @pytest.mark.parametrize("shape", [(100_003,), (3, 7001), (7001, 3), (5, 4099, 2), (70, 71, 5)])
 @pytest.mark.parametrize("dtype", ["float32", "int32", "float64", "uint8", "bfloat16"])
 def test_reductions_of_larger_arrays(shape: tuple[int, ...], dtype: str) -> None:
-    x = machine.drawn(hloom.dtypes.as_dtype(dtype), 0, 9, int(np.prod(shape)), 0).reshape(shape)
+    x = testing.drawn(hloom.dtypes.as_dtype(dtype), 0, 9, int(np.prod(shape)), 0).reshape(shape)
     for axes in [(i,) for i in range(len(shape))] + [tuple(range(len(shape))), (0, len(shape) - 1)]:
         axes = tuple(sorted(set(axes)))
-        got = structured.evaluate(
+        got = testing.results(
             "xla",
             lambda x, axes=axes: (
                 lax.reduce_sum(x, axes), lax.reduce_max(x, axes), lax.reduce_min(x, axes),
@@ -172,17 +74,17 @@ def test_reductions_of_larger_arrays(shape: tuple[int, ...], dtype: str) -> None
             ),
             x,
         )  # fmt: skip
-        wide = machine.wider(x)
+        wide = testing.wider(x)
         total = wide.sum(axes, dtype=wide.dtype)
         if dtype in FLOATS:
             scale = float(hloom.dtypes.finfo(dtype).eps) * np.abs(total).max()
-            assert np.abs(machine.wider(got[0]) - total).max() <= 20 * scale
+            assert np.abs(testing.wider(got[0]) - total).max() <= 20 * scale
         else:
             np.testing.assert_array_equal(got[0], total)
         for g, want in zip(got[1:], (
             wide.max(axes), wide.min(axes), wide.argmax(axes[0]), wide.argmin(axes[0])
         )):  # fmt: skip
-            np.testing.assert_array_equal(machine.wider(g), want)
+            np.testing.assert_array_equal(testing.wider(g), want)
 
 
 @pytest.mark.parametrize("dtype", [d for d in ORDERED if d != "bool"])
@@ -190,33 +92,33 @@ def test_argmax_of_the_lowest_value_only(dtype: str) -> None:
     np_dtype = hloom.dtypes.as_dtype(dtype)
     low = -np.inf if dtype in FLOATS else np.iinfo(dtype).min
     x = np.full(5, low).astype(np_dtype)
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, lambda x: lax.argmax(x, 0, "int32"), x)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, lambda x: lax.argmax(x, 0, "int32"), x)
         assert got == 0, engine
 
 
 @pytest.mark.parametrize("dtype", EVERYTHING)
 def test_corners_of_max_and_argmax(dtype: str) -> None:
-    x = machine.corners(hloom.dtypes.as_dtype(dtype))
-    x = x[~np.isnan(machine.wider(x))] if dtype in (*FLOATS, *COMPLEX) else x
+    x = testing.corners(hloom.dtypes.as_dtype(dtype))
+    x = x[~np.isnan(testing.wider(x))] if dtype in (*FLOATS, *COMPLEX) else x
     for fun, oracle in ((lax.argmax, np.argmax), (lax.argmin, np.argmin)):
-        for engine in machine.ENGINES:
-            (got,) = structured.evaluate(engine, lambda x, fun=fun: fun(x, 0, "int32"), x)
-            assert got == oracle(machine.wider(x)), (engine, fun)
+        for engine in testing.ENGINES:
+            (got,) = testing.results(engine, lambda x, fun=fun: fun(x, 0, "int32"), x)
+            assert got == oracle(testing.wider(x)), (engine, fun)
 
 
 def test_narrow_sums_are_summed_in_f32() -> None:
     for dtype in ("float16", "bfloat16"):
         x = np.full(5000, 0.25).astype(hloom.dtypes.as_dtype(dtype))
-        for engine in machine.ENGINES:
-            (got,) = structured.evaluate(engine, lambda x: lax.reduce_sum(x, (0,)), x)
+        for engine in testing.ENGINES:
+            (got,) = testing.results(engine, lambda x: lax.reduce_sum(x, (0,)), x)
             assert float(got) == pytest.approx(1250, rel=0.01), (dtype, engine)
 
 
 def test_cummax_keeps_nan_from_its_place_on() -> None:
     x = np.array([1.0, np.nan, 3.0, 0.0], np.float32)
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, lambda x: lax.cummax(x), x)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, lambda x: lax.cummax(x), x)
         np.testing.assert_array_equal(got, np.maximum.accumulate(x))
 
 
@@ -230,10 +132,10 @@ def test_a_sum_that_meets_infinity_is_right_before_it() -> None:
 
 def test_the_sign_of_zero() -> None:
     x = np.array([-0.0, 0.0, -0.0], np.float32)
-    for engine in machine.ENGINES:
-        (high,) = structured.evaluate(engine, lambda x: lax.reduce_max(x, (0,)), x)
-        (low,) = structured.evaluate(engine, lambda x: lax.reduce_min(x, (0,)), x)
-        (total,) = structured.evaluate(engine, lambda x: lax.reduce_sum(x, (0,)), x[::2])
+    for engine in testing.ENGINES:
+        (high,) = testing.results(engine, lambda x: lax.reduce_max(x, (0,)), x)
+        (low,) = testing.results(engine, lambda x: lax.reduce_min(x, (0,)), x)
+        (total,) = testing.results(engine, lambda x: lax.reduce_sum(x, (0,)), x[::2])
         assert (np.signbit(high), np.signbit(low)) == (False, True), engine
         assert not np.signbit(total), engine
 

@@ -7,48 +7,8 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
-from hloom.ops import shape
-from tests.ops import structured
-from tests.ops.structured import EVERYTHING, NUMBERS, Case
-
-CASES = [
-    Case("reshape", lambda x: lax.reshape(x, (3, 4)), ((2, 6),), lambda x: x.reshape(3, 4)),
-    Case("reshape of a permutation", lambda x: lax.reshape(x, (6, 2), (1, 0)), ((2, 6),),
-         lambda x: x.T.reshape(6, 2)),
-    Case("reshape to 0-d", lambda x: lax.reshape(x, ()), ((1, 1),), lambda x: x.reshape(())),
-    Case("reshape of nothing", lambda x: lax.reshape(x, (0, 5)), ((2, 0),),
-         lambda x: x.reshape(0, 5)),
-    Case("squeeze", lambda x: lax.squeeze(x, (0, -1)), ((1, 3, 1),), lambda x: x.reshape(3)),
-    Case("expand_dims", lambda x: lax.expand_dims(x, (0, -1)), ((3, 2),),
-         lambda x: x.reshape(1, 3, 2, 1)),
-    Case("broadcast", lambda x: lax.broadcast(x, (2, 1)), ((3,),),
-         lambda x: np.broadcast_to(x, (2, 1, 3))),
-    Case("broadcast_to_rank", lambda x: lax.broadcast_to_rank(x, 3), ((3,),),
-         lambda x: x.reshape(1, 1, 3)),
-    Case("collapse", lambda x: lax.collapse(x, 1, 3), ((2, 3, 4),), lambda x: x.reshape(2, 12)),
-    Case("rev", lambda x: lax.rev(x, (0, 2)), ((2, 3, 4),), lambda x: np.flip(x, (0, 2))),
-    Case("full", lambda x: lax.full((2, 3), x), ((),), lambda x: np.full((2, 3), x)),
-    Case("copy", shape.copy, ((2, 3),), lambda x: x),
-    Case("optimization_barrier", lambda x, y: lax.optimization_barrier((x, y)), ((2,), (3,)),
-         lambda x, y: (x, y)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
+from hloom import lax, testing
+from hloom.testing.operands import EVERYTHING, NUMBERS
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
@@ -56,13 +16,13 @@ def test_batch(case: Case) -> None:
 def test_iota_counts_along_one_axis(dtype: str, axis: int) -> None:
     want = np.indices((2, 3))[axis].astype(hloom.dtypes.as_dtype(dtype))
     for engine in ("xla", "reference", "numpy"):
-        (got,) = structured.evaluate(engine, lambda: lax.broadcasted_iota(dtype, (2, 3), axis))
-        structured.assert_close(got, want, 0, f"{dtype} on {engine}")
+        (got,) = testing.results(engine, lambda: lax.broadcasted_iota(dtype, (2, 3), axis))
+        testing.assert_close(got, want, 0, f"{dtype} on {engine}")
 
 
 def test_iota_of_a_narrow_integer_wraps() -> None:
     for engine in ("xla", "reference", "numpy"):
-        (got,) = structured.evaluate(engine, lambda: lax.iota("uint8", 300))
+        (got,) = testing.results(engine, lambda: lax.iota("uint8", 300))
         assert np.array_equal(got, np.arange(300).astype(np.uint8))
 
 

@@ -9,69 +9,16 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
+from hloom import lax, testing
 from hloom.ops.sorting import argsort
-from tests.ops import machine, structured
-from tests.ops.structured import EVERYTHING, FLOATS, ORDERED, Case
+from hloom.testing.operands import EVERYTHING, FLOATS, ORDERED
 
 I32 = np.int32
 
 
-def _sorted(axis: int) -> Any:
-    return lambda x: np.sort(machine.wider(x), axis)
-
-
-def _argsorted(axis: int) -> Any:
-    return lambda x: np.argsort(machine.wider(x), axis, kind="stable").astype(I32)
-
-
-def _lexsorted(x: Any, y: Any, z: Any) -> Any:
-    order = np.lexsort((machine.wider(y), machine.wider(x)))
-    return [x[order], y[order], z[order]]
-
-
-ROUND = lambda x: lax.convert_element_type(lax.convert_element_type(x, "int8"), x.dtype)
-CASES = [
-    Case("sort", lambda x: lax.sort(x), ((9,),), _sorted(0)),
-    Case("sort rows", lambda x: lax.sort(x, 1), ((3, 7, 2),), _sorted(1)),
-    Case("sort columns", lambda x: lax.sort(x, 0), ((7, 3),), _sorted(0)),
-    Case("sort nothing", lambda x: lax.sort(x), ((0,),), _sorted(0)),
-    Case("sort by two keys", lambda x, y, z: lax.sort((x, y, z), num_keys=2),
-         ((30,), (30,), (30,)), _lexsorted, low=-2, high=2),
-    Case("sort_key_val", lambda x, y: lax.sort_key_val(x, y, 0), ((7, 3), (7, 3))),
-    Case("three operands, one key", lambda x, y, z: lax.sort((x, y, z), is_stable=False),
-         ((3, 7), (3, 7), (3, 7))),
-    Case("argsort", lambda x: argsort(x), ((9,),), _argsorted(0), moving=()),
-    Case("argsort of rows", lambda x: argsort(x, 1), ((3, 20, 2),), _argsorted(1), moving=(),
-         low=-2, high=2),
-    Case("top_k", lambda x: lax.top_k(x, 3), ((4, 7),), dtypes=ORDERED),
-    Case("top_k along an axis", lambda x: lax.top_k(x, 2, axis=0), ((7, 3),), dtypes=ORDERED),
-    Case("top_k of all", lambda x: lax.top_k(x, 5), ((5,),), dtypes=ORDERED),
-    Case("top_k of none", lambda x: lax.top_k(x, 0), ((5,),), dtypes=ORDERED),
-    Case("approx_max_k", lambda x: lax.approx_max_k(x, 2), ((5,),), dtypes=ORDERED),
-    Case("approx_min_k", lambda x: lax.approx_min_k(x, 2), ((3, 5),), dtypes=ORDERED),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
-
-
 def _corners(dtype: str) -> Any:
     """Every corner twice and NaN of both signs, in a random order."""
-    x = machine.corners(hloom.dtypes.as_dtype(dtype))
+    x = testing.corners(hloom.dtypes.as_dtype(dtype))
     if dtype in FLOATS:
         x = np.concatenate([x, np.array([-np.nan, np.nan]).astype(x.dtype)])
     return np.random.default_rng(0).permutation(np.concatenate([x, x]))
@@ -80,17 +27,17 @@ def _corners(dtype: str) -> Any:
 @pytest.mark.parametrize("dtype", EVERYTHING)
 def test_corners_are_sorted_as_numpy_does(dtype: str) -> None:
     x = _corners(dtype)
-    want = np.sort(machine.wider(x)).astype(x.dtype)
-    order = np.argsort(machine.wider(x), kind="stable")
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, lax.sort, x)
-        equal = (got == want) | (np.isnan(machine.wider(got)) & np.isnan(machine.wider(want)))
+    want = np.sort(testing.wider(x)).astype(x.dtype)
+    order = np.argsort(testing.wider(x), kind="stable")
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, lax.sort, x)
+        equal = (got == want) | (np.isnan(testing.wider(got)) & np.isnan(testing.wider(want)))
         assert equal.all(), (engine, got, want)
-        (places,) = structured.evaluate(engine, argsort, x)
+        (places,) = testing.results(engine, argsort, x)
         np.testing.assert_array_equal(places, order, engine)
-        keys, values = structured.evaluate(engine, lax.sort_key_val, x, np.arange(len(x)))
+        keys, values = testing.results(engine, lax.sort_key_val, x, np.arange(len(x)))
         np.testing.assert_array_equal(values, order, engine)
-        assert machine.same_bits(keys, x[order]).all(), engine
+        assert testing.same_bits(keys, x[order]).all(), engine
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
@@ -98,20 +45,20 @@ def test_subnormal_numbers_keep_their_place_and_value(dtype: str) -> None:
     info = hloom.dtypes.finfo(dtype)
     tiny = float(info.smallest_subnormal)
     x = np.array([3 * tiny, 0.0, -2 * tiny, tiny, 1.0, -tiny]).astype(info.dtype)
-    (got,) = structured.evaluate("xla", lax.sort, x)
-    assert machine.same_bits(got, np.sort(x.astype(np.float64)).astype(x.dtype)).all()
+    (got,) = testing.results("xla", lax.sort, x)
+    assert testing.same_bits(got, np.sort(x.astype(np.float64)).astype(x.dtype)).all()
 
 
 @pytest.mark.parametrize("dtype", ORDERED)
 def test_top_k_of_corners(dtype: str) -> None:
     x = _corners(dtype)
-    ascending = np.argsort(machine.wider(x)[::-1], kind="stable")
+    ascending = np.argsort(testing.wider(x)[::-1], kind="stable")
     k = min(9, len(x))
     want = (len(x) - 1 - ascending)[::-1][:k]  # descending; of equals the first comes first
-    for engine in machine.ENGINES:
-        values, places = structured.evaluate(engine, lambda x: lax.top_k(x, k), x)
+    for engine in testing.ENGINES:
+        values, places = testing.results(engine, lambda x: lax.top_k(x, k), x)
         np.testing.assert_array_equal(places, want, engine)
-        assert machine.same_bits(values, x[places]).all(), engine
+        assert testing.same_bits(values, x[places]).all(), engine
 
 
 @pytest.mark.parametrize(
@@ -120,25 +67,25 @@ def test_top_k_of_corners(dtype: str) -> None:
 )
 @pytest.mark.parametrize("shape", [(5000,), (3, 4000), (4000, 3), (40, 500), (70, 1, 60)])
 def test_larger_arrays(dtype: str, shape: tuple[int, ...]) -> None:
-    x = machine.drawn(hloom.dtypes.as_dtype(dtype), -99, 99, int(np.prod(shape)), 0)
+    x = testing.drawn(hloom.dtypes.as_dtype(dtype), -99, 99, int(np.prod(shape)), 0)
     if dtype == "float32":
         x[::97] = np.nan
         x[5::97] = np.inf
     x = x.reshape(shape)
     for axis in range(len(shape)):
         places = np.indices(shape, I32)[axis]
-        value, order, _, moved = structured.evaluate(
+        value, order, _, moved = testing.results(
             "xla",
             lambda x, i, axis=axis: (
                 lax.sort(x, axis), argsort(x, axis), *lax.sort_key_val(x, i, axis)
             ),
             x, places,
         )  # fmt: skip
-        want = np.argsort(machine.wider(x), axis, kind="stable")
+        want = np.argsort(testing.wider(x), axis, kind="stable")
         np.testing.assert_array_equal(order, want)
         np.testing.assert_array_equal(moved, want)
         np.testing.assert_array_equal(
-            machine.wider(value), machine.wider(np.take_along_axis(x, want, axis))
+            testing.wider(value), testing.wider(np.take_along_axis(x, want, axis))
         )
 
 
@@ -146,13 +93,13 @@ def test_larger_arrays(dtype: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(("shape", "axis"), [((50_000,), 0), ((3, 5003), 1), ((5003, 3), 0)])
 @pytest.mark.parametrize("k", [1, 7, 60])
 def test_top_k_of_larger_arrays(dtype: str, shape: tuple[int, ...], axis: int, k: int) -> None:
-    x = machine.drawn(hloom.dtypes.as_dtype(dtype), -999, 999, int(np.prod(shape)), 0)
+    x = testing.drawn(hloom.dtypes.as_dtype(dtype), -999, 999, int(np.prod(shape)), 0)
     if dtype == "float32":
         x[5::9997] = np.nan
         x[77::9001] = np.inf
     x = x.reshape(shape)
-    values, places = structured.evaluate("xla", lambda x: lax.top_k(x, k, axis=axis), x)
-    ascending = np.argsort(machine.wider(np.flip(x, axis)), axis, kind="stable")
+    values, places = testing.results("xla", lambda x: lax.top_k(x, k, axis=axis), x)
+    ascending = np.argsort(testing.wider(np.flip(x, axis)), axis, kind="stable")
     want = np.take(np.flip(shape[axis] - 1 - ascending, axis), range(k), axis)
     np.testing.assert_array_equal(places, want)
     np.testing.assert_array_equal(values, np.take_along_axis(x, want, axis))
@@ -161,8 +108,8 @@ def test_top_k_of_larger_arrays(dtype: str, shape: tuple[int, ...], axis: int, k
 @pytest.mark.parametrize("dtype", ["float32", "uint8"])
 @pytest.mark.parametrize(("shape", "axis"), [((1100, 500), 1), ((70, 8000), 0), ((60, 40, 300), 1)])
 def test_many_sorts_side_by_side(dtype: str, shape: tuple[int, ...], axis: int) -> None:
-    x = machine.drawn(hloom.dtypes.as_dtype(dtype), 0, 250, int(np.prod(shape)), 0).reshape(shape)
-    value, order = structured.evaluate("xla", lambda x: (lax.sort(x, axis), argsort(x, axis)), x)
+    x = testing.drawn(hloom.dtypes.as_dtype(dtype), 0, 250, int(np.prod(shape)), 0).reshape(shape)
+    value, order = testing.results("xla", lambda x: (lax.sort(x, axis), argsort(x, axis)), x)
     want = np.argsort(x, axis, kind="stable")
     np.testing.assert_array_equal(order, want)
     np.testing.assert_array_equal(value, np.take_along_axis(x, want, axis))
@@ -170,8 +117,8 @@ def test_many_sorts_side_by_side(dtype: str, shape: tuple[int, ...], axis: int) 
 
 def test_zeros_of_either_sign_leave_the_imaginary_parts_to_decide() -> None:
     x = np.array([complex(0.0, 5.0), complex(-0.0, 3.0), complex(0.0, 1.0)])
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, lax.sort, x)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, lax.sort, x)
         np.testing.assert_array_equal(got.imag, [1, 3, 5], engine)
 
 

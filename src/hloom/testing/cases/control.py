@@ -1,0 +1,110 @@
+"""Control flow: what has jaxprs among its parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import hloom.numpy as jnp
+from hloom.control.associative import associative_scan
+from hloom.control.branches import cond, switch
+from hloom.control.decorator import jit
+from hloom.control.looping import fori_loop, scan, while_loop
+from hloom.control.looping import map as each
+from hloom.ops.arithmetic import add, mul
+from hloom.ops.trigonometric import cos, sin
+from hloom.testing.case import Case
+from hloom.testing.comparison import wider
+from hloom.testing.operands import SINGLE
+
+STEPS = "a few roundings for each step"
+REAL = ("int32", *SINGLE)
+
+
+def _branch(x: Any) -> Any:
+    return {"a": mul(x, x), "b": (sin(x),)}
+
+
+def _other(x: Any) -> Any:
+    return {"a": -x, "b": (cos(x),)}
+
+
+def _leaves(tree: Any) -> list[Any]:
+    return [tree["a"], *tree["b"]]
+
+
+def _newton(a: Any) -> Any:
+    """The square root, by as many steps as it takes."""
+    going = lambda s: jnp.abs(s[0] - s[1]) > 1e-6 * s[0]
+    return while_loop(going, lambda s: (0.5 * (s[0] + a / s[0]), s[0]), (a, a * 0.0))[0]
+
+
+def _horner(c: Any, xs: Any) -> Any:
+    """Carries and rows of a polynomial of `c`."""
+    return scan(lambda c, x: (c * 0.5 + x, c * x), c, xs)
+
+
+def _numpy_horner(c: Any, xs: Any) -> Any:
+    rows = []
+    for x in xs:
+        rows.append(c * x)
+        c = (c * np.asarray(0.5, xs.dtype) + x).astype(xs.dtype)
+    return [c, np.stack(rows)]
+
+
+CHOICES = [
+    Case("cond", lambda p, x: _leaves(cond(p, _branch, _other, x)), (np.bool_(True), (3,)),
+         lambda p, x: [x * x, np.sin(wider(x))], SINGLE, 2, "the sine"),
+    Case("cond, else", lambda p, x: _leaves(cond(p, _branch, _other, x)), (np.bool_(False), (3,)),
+         lambda p, x: [-x, np.cos(wider(x))], SINGLE, 2, "the cosine"),
+    Case("cond by the operand", lambda x: cond(x > 0, lambda x: x * 2, lambda x: x * 3, x), ((),),
+         lambda x: np.where(x > 0, x * 2, x * 3), REAL),
+    Case("switch", lambda i, x: switch(i, [lambda x: x, lambda x: x * x, lambda x: -x], x),
+         (np.int32(1), (2, 3)), lambda i, x: x * x, REAL),
+    Case("switch beyond the last",
+         lambda i, x: switch(i, [lambda x: x, lambda x: x * x, lambda x: -x], x),
+         (np.int32(7), (3,)), lambda i, x: -x, REAL),
+    Case("cond that closes over an operand",
+         lambda p, x, y: cond(p, lambda x: x * y, lambda x: x, x), (np.bool_(True), (3,), (3,)),
+         lambda p, x, y: x * y, REAL),
+]  # fmt: skip
+
+LOOPS = [
+    Case("while_loop", _newton, ((),), np.sqrt, SINGLE, 3, STEPS, low=1, high=9, reverse=False),
+    Case("while_loop of integers", lambda n: while_loop(
+        lambda s: s[0] > 0, lambda s: (s[0] // 2, s[1] + 1), (n, n * 0))[1], ((),),
+         lambda n: n.dtype.type(int(n).bit_length()), ("int32", "uint8", "int64"), low=0,
+         moving=()),
+    Case("fori_loop", lambda x: fori_loop(1, 4, lambda i, x: sin(x) + i.astype(x.dtype) * x, x),
+         ((3,),), None, SINGLE, 9, STEPS),
+    Case("fori_loop of a computed number", lambda n, x: fori_loop(0, n, lambda i, x: x * 2, x),
+         (np.int32(3), (3,)), lambda n, x: x * 8, REAL, reverse=False),
+    Case("fori_loop of no step", lambda x: fori_loop(4, 1, lambda i, x: x * x, x), ((3,),),
+         lambda x: x, REAL),
+    Case("scan", _horner, ((), (5,)), _numpy_horner, SINGLE, 9, STEPS),
+    Case("scan of vectors", _horner, ((3,), (4, 3)), _numpy_horner, SINGLE, 9, STEPS),
+    Case("scan, reversed", lambda c, xs: scan(
+        lambda c, x: (c + x, c), c, xs, reverse=True), ((), (5,)),
+         lambda c, xs: [c + xs.sum(dtype=xs.dtype), c + np.append(np.cumsum(xs[:0:-1])[::-1], 0)],
+         REAL, 9, "sums"),
+    Case("scan of a number", lambda c: scan(lambda c, _: (c * 2, c), c, None, length=3), ((2,),),
+         lambda c: [c * 8, np.stack([c, c * 2, c * 4])], REAL),
+    Case("scan over nothing", _horner, ((3,), (0, 3)), lambda c, xs: [c, xs], SINGLE),
+    Case("scan that closes over an operand",
+         lambda w, c, xs: scan(lambda c, x: (sin(c * w) + x, c), c, xs), ((), (), (4,)), None,
+         SINGLE, 9, STEPS, low=-2, high=2),
+    Case("map", lambda xs: each(lambda x: x.sum() * x, xs), ((4, 3),),
+         lambda xs: wider(xs).sum(1, keepdims=True) * xs, SINGLE, 9, "sums"),
+    Case("associative_scan", lambda xs: associative_scan(add, xs), ((7, 2),),
+         lambda xs: np.cumsum(xs, 0, dtype=xs.dtype), REAL, 9, "sums in any order"),
+]  # fmt: skip
+
+JIT = [
+    Case("jit", jit(lambda x: sin(x) * x), ((3,),), lambda x: np.sin(wider(x)) * x, SINGLE, 3,
+         "the sine"),
+    Case("jit in jit", jit(lambda x, y: jit(mul)(x, y) + jit(mul)(y, y)), ((3,), (3,)),
+         lambda x, y: wider(x) * y + y * y, REAL, 2, "one product may be fused with the sum"),
+    Case("jit of several results", jit(lambda x, y: (y, x, x + y)), ((2,), ()),
+         lambda x, y: (y, x, x + y), REAL),
+]  # fmt: skip

@@ -1,0 +1,72 @@
+"""Conversion of dtypes and bits, choice, and what is known without operands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hloom.ops.arithmetic import add
+from hloom.ops.compare import select, select_n
+from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
+from hloom.ops.euclid import gcd, hypot
+from hloom.ops.shape import broadcasted_iota, iota, stop_gradient
+from hloom.testing.case import Case
+from hloom.testing.cases import elementwise
+from hloom.testing.operands import (
+    EVERYTHING,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    ORDERED,
+)
+
+I32 = np.int32
+
+CONVERSIONS = [
+    Case("to bool", lambda x: convert_element_type(x, "bool"), ((9,),), lambda x: x != 0,
+         EVERYTHING),
+    Case("to int32", lambda x: convert_element_type(x, "int32"), ((9,),),
+         lambda x: x.astype(I32), ORDERED),
+    Case("to int8", lambda x: convert_element_type(x, "int8"), ((9,),),
+         lambda x: x.astype(np.int8), ORDERED),
+    Case("to uint64", lambda x: convert_element_type(x, "uint64"), ((9,),),
+         lambda x: x.astype(np.uint64), ORDERED, low=0),
+    Case("to bfloat16", lambda x: convert_element_type(x, "bfloat16"), ((9,),), None, ORDERED,
+         moving=()),
+    Case("to float16", lambda x: convert_element_type(x, "float16"), ((9,),),
+         lambda x: x.astype(np.float16), ORDERED, moving=()),
+    Case("to float32", lambda x: convert_element_type(x, "float32"), ((9,),),
+         lambda x: x.astype(np.float32), ORDERED, moving=()),
+    Case("to float64", lambda x: convert_element_type(x, "float64"), ((9,),),
+         lambda x: x.astype(np.float64), ORDERED),
+    Case("to complex128", lambda x: convert_element_type(x, "complex128"), ((9,),),
+         lambda x: x.astype(np.complex128), EVERYTHING),
+    Case("bits as bytes", lambda x: bitcast_convert_type(x, "uint8"), ((3, 2),), None,
+         (*INTEGERS, *FLOATS), moving=()),
+    Case("bits of bytes", lambda x: bitcast_convert_type(x, "float32"), ((3, 4),),
+         lambda x: x.view(np.float32)[..., 0], ("uint8",), moving=()),
+]  # fmt: skip
+
+CHOICES = [
+    Case("select", select, (np.array([True, False, True]), (3,), (3,)), np.where),
+    Case("select by one bool", select, (np.bool_(False), (2, 3), (2, 3)), lambda p, x, y: y),
+    Case("select_n", select_n, (np.array([2, 0, 1], I32), (3,), (3,), (3,)),
+         lambda i, *xs: np.choose(i, xs)),
+    Case("select_n beyond the last", select_n, (np.array([5, -1], I32), (2,), (2,), (2,)),
+         lambda i, *xs: np.choose(i, xs, mode="clip")),
+]  # fmt: skip
+
+COUNTING = [
+    Case("iota", lambda x: add(x, iota(x.dtype, 6)), ((6,),),
+         lambda x: x + np.arange(6).astype(x.dtype), NUMBERS),
+    Case("broadcasted_iota", lambda x: add(x, broadcasted_iota(x.dtype, (2, 3), 1)), ((2, 3),),
+         lambda x: x + np.arange(3).astype(x.dtype), NUMBERS),
+    Case("stop_gradient", stop_gradient, ((2, 3),), lambda x: x, moving=()),
+]  # fmt: skip
+
+EUCLID = [
+    elementwise.row("reduce_precision", lambda x: reduce_precision(x, 5, 2), FLOATS,
+                    elementwise.WIDE),
+    elementwise.row("hypot", hypot, FLOATS, elementwise.PAIR, ((1, 9), (1, 9)), np.hypot,
+                    (0.6, 2, 0), elementwise.OURS),
+    elementwise.row("gcd", gcd, elementwise.INTEGERS, elementwise.PAIR),
+]  # fmt: skip

@@ -1,0 +1,54 @@
+"""All primitives, and which of them a case is made of."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from hloom import control, ops
+from hloom.config import enable_x64
+from hloom.control.abstract import make_jaxpr
+from hloom.core.jaxpr import Jaxpr
+from hloom.core.primitive import Primitive
+from hloom.testing.case import Case
+
+
+def _modules() -> Iterator[ModuleType]:
+    for package in (ops, control):
+        for info in pkgutil.iter_modules(package.__path__):
+            yield importlib.import_module(f"{package.__name__}.{info.name}")
+
+
+@cache
+def primitives() -> dict[str, Primitive]:
+    """Every primitive, by name.
+
+    >>> from hloom import testing
+    >>> testing.primitives()["sin"]
+    sin
+    """
+    found = [x for module in _modules() for x in vars(module).values() if isinstance(x, Primitive)]
+    return {primitive.name: primitive for primitive in sorted(found, key=lambda p: p.name)}
+
+
+def used(case: Case, dtype: Any) -> set[str]:
+    """The names of the primitives in the case's jaxpr, also of those in jaxprs inside.
+
+    >>> from hloom import testing
+    >>> sorted(testing.used(testing.FAMILIES["sorting"][0], "float32"))
+    ['sort']
+    """
+    with enable_x64():
+        closed = make_jaxpr(case.fun)(*case.draw(dtype))
+    return set(_names(closed.jaxpr))
+
+
+def _names(jaxpr: Jaxpr) -> Iterator[str]:
+    for equation in jaxpr.equations:
+        yield equation.primitive.name
+        for inner in equation.inner_jaxprs():
+            yield from _names(inner)
