@@ -45,7 +45,10 @@ kept = pickle.loads(pickle.dumps(x.astype(jnp.bfloat16).at[0].set(1)))
 np.from_dlpack(x)
 """
 
-HEAVY = ["asyncio", "hloom.testing", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich", "scipy"]
+HEAVY = [
+    "asyncio", "hloom.testing", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich",
+    "scipy",
+]  # fmt: skip
 
 LIGHT_IMPORT = f"""
 import sys, threading

@@ -13,6 +13,7 @@ SMOOTH = [
     for case in CASES
     for dtype in case.differentiated
 ]
+TWICE = [case for case in CASES if case.differentiated and case.twice]
 
 
 @pytest.mark.parametrize(("case", "dtype"), TYPED)
@@ -25,6 +26,11 @@ def test_derivative(case: Case, dtype: str) -> None:
     testing.check_jvp(case, dtype)
     if case.reverse:
         testing.check_adjoint(case, dtype)
+
+
+@pytest.mark.parametrize("case", TWICE, ids=str)
+def test_second_derivative(case: Case) -> None:
+    testing.check_second(case, case.differentiated[0])
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
