@@ -84,10 +84,13 @@ _seen: set[tuple[int, int]] = set()
 def dropped() -> Source | None:
     """Where the user's program throws away what this call gives, told once for each place.
 
-    A call that stands alone as a statement is followed by the instruction POP_TOP.
+    A call that stands alone as a statement is followed by the instruction POP_TOP.  It has to be
+    the user's own: what calls this, then what calls that, stands in between.
     """
     place = capture()
     if place is None or (id(place[0]), place[1]) in _seen:
+        return None
+    if sys._getframe(3).f_code is not place[0]:
         return None
     if len(_seen) >= 4096:
         _seen.clear()

@@ -38,7 +38,8 @@ class Case:
       () if there is no derivative.  `smooth` are intervals in which an elementwise operation is
       differentiated, if not in all of its domain.  `reverse` and `twice`: whether it can be
       differentiated in reverse mode, and twice.
-    - `corners`: whether an elementwise operation is tried with edge values and NaN too.
+    - `corners`: whether it is tried with edge values and NaN too.  `generic`: whether operands must
+      be random as a whole, since a matrix of equal elements has no inverse and no eigenvectors.
     - `engines` can run it.  The others may raise EngineUnsupported; a result must be right.
     - `family` is the group of operations it belongs to.
 
@@ -62,6 +63,7 @@ class Case:
     reverse: bool = True
     twice: bool = True
     corners: bool = True
+    generic: bool = False
     engines: tuple[str, ...] = ENGINES
     family: str = ""
 

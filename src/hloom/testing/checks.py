@@ -28,13 +28,22 @@ STEP = 1e-6  # of central differences: the cube root of the precision of f64, ne
 
 
 # ---- values ----------------------------------------------------------------------------------
-def check_value(case: Case, dtype: Any, engines: Sequence[str] = ENGINES) -> None:
+def check_value(
+    case: Case,
+    dtype: Any,
+    engines: Sequence[str] = ENGINES,
+    operands: Sequence[NDArray] | None = None,
+) -> None:
     """Raise AssertionError unless the engines give what the oracle gives, as exactly as stated.
 
+    `operands` are those of `case.trial` unless given.
+
     >>> from hloom import testing
-    >>> testing.check_value(testing.FAMILIES["shape"][0], "int8")
+    >>> case = testing.FAMILIES["shape"][0]
+    >>> testing.check_value(case, "int8")
+    >>> testing.check_value(case, "int8", ["reference"], [np.zeros((2, 6), np.int8)])
     """
-    operands = case.trial(dtype)
+    operands = case.trial(dtype) if operands is None else list(operands)
     by_numpy = results("numpy", case.fun, *operands)
     expected = case.expected(operands)
     wanted = by_numpy if expected is None else expected

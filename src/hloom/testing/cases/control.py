@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import hloom.numpy as jnp
+from hloom import dtypes
 from hloom.control.associative import associative_scan
 from hloom.control.branches import cond, switch
 from hloom.control.decorator import jit
@@ -36,7 +37,8 @@ def _leaves(tree: Any) -> list[Any]:
 
 def _newton(a: Any) -> Any:
     """The square root, by as many steps as it takes."""
-    going = lambda s: jnp.abs(s[0] - s[1]) > 1e-6 * s[0]
+    enough = 8 * float(dtypes.finfo(a.dtype).eps)
+    going = lambda s: jnp.abs(s[0] - s[1]) > enough * s[0]
     return while_loop(going, lambda s: (0.5 * (s[0] + a / s[0]), s[0]), (a, a * 0.0))[0]
 
 

@@ -46,8 +46,9 @@ def row(
 ) -> Case:
     """A case of a matrix function."""
     return Case(
-        name, fun, shapes, oracle, dtypes, ulp, LAPACK, engines=HOST, low=-2, high=2, **options
-    )
+        name, fun, shapes, oracle, dtypes, ulp, LAPACK, engines=HOST, low=-2, high=2,
+        generic=True, **options,
+    )  # fmt: skip
 
 
 # ---- functions whose results are unique ------------------------------------------------------
