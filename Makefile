@@ -7,6 +7,7 @@
 #   make bench       hloom, NumPy and jax side by side
 #   make beside-jax  a process that has imported jax as well
 #   make docs        the pages, in build/docs
+#   make semantics   writes docs/semantics.md anew, from the table of decisions
 #   make clean       takes away all that the others made
 #
 # Each target makes the environment it needs, once.  PYTHON=... picks the interpreter,
@@ -28,7 +29,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs semantics clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -68,6 +69,9 @@ beside-jax:
 docs: $(VENV)/ready-docs
 	$(RUN) -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo 'read build/docs/index.html'
+
+semantics: $(VENV)/ready-test
+	$(RUN) -m hloom.testing.decisions docs/semantics.md
 
 # One environment, filled as far as a target asks: .venv/ready-demo has what the demo needs.
 $(VENV)/ready-%: setup.cfg pyproject.toml

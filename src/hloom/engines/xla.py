@@ -23,13 +23,12 @@ from hloom.stablehlo.lower import lower
 
 Overrides = list[tuple[str, Any]]
 
+# Else a max or min over 4096 elements or more loses NaNs.
+_DOTS_ONLY = ("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT")
+
 # Always: these passes change results.  `algsimp` rewrites log(exp x) to x, x/c to x*(1/c), (x+1)-1
 # to x and more of the kind; run time is the same without it.
-REPAIRS: Overrides = [
-    ("xla_disable_hlo_passes", "algsimp"),
-    # Else a max or min over 4096 elements or more loses NaNs.
-    ("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"),
-]
+REPAIRS: Overrides = [("xla_disable_hlo_passes", "algsimp"), _DOTS_ONLY]
 
 _LEVEL_0 = ("xla_backend_optimization_level", 0)
 _LEVEL_1 = ("xla_backend_optimization_level", 1)
@@ -39,8 +38,12 @@ _ONE_PART = ("xla_cpu_parallel_codegen_split_count", 1)
 SETTINGS: dict[str, Overrides] = {
     # 28, 19.
     "default": REPAIRS,
-    # No fused multiply-add: each operation rounds, as in NumPy.  Up to 2.5 times slower.
-    "exact": [*REPAIRS, _LEVEL_0],
+    # No fused multiply-add: each operation rounds, as in NumPy.  Up to 2.5 times slower, 5 on 0.12.
+    "exact": [
+        ("xla_disable_hlo_passes", jaxlib_compat.INEXACT_PASSES),
+        _DOTS_ONLY,
+        _LEVEL_0,
+    ],
     # 9, 15.  Level with the default on a few hundred elements, 5 to 40 times slower on 1e6.
     "small": [
         *REPAIRS,

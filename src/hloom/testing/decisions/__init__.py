@@ -1,0 +1,39 @@
+"""Every corner of arithmetic that was decided: what hloom gives, who says otherwise, and why.
+
+`DECISIONS` is the one table: `tests/ops/test_corners.py` runs it, and `docs/semantics.md` is
+written from it:
+
+    python -m hloom.testing.decisions docs/semantics.md
+"""
+
+from dataclasses import replace
+
+from hloom.testing.decisions.complex_functions import COMPLEX
+from hloom.testing.decisions.conversions import CONVERSIONS
+from hloom.testing.decisions.functions import FUNCTIONS
+from hloom.testing.decisions.indexing import INDEXING
+from hloom.testing.decisions.integers import INTEGERS
+from hloom.testing.decisions.order import ORDER
+from hloom.testing.decisions.record import ENGINES, EXACT, WHOLE, Decision, Departure, said
+from hloom.testing.decisions.rounding import REWRITES, SUBNORMALS
+from hloom.testing.decisions.sums import SUMS
+
+__all__ = ["DECISIONS", "ENGINES", "EXACT", "TOPICS", "WHOLE", "Decision", "Departure", "said"]
+
+TOPICS = {
+    "Whole numbers": INTEGERS,
+    "Conversions": CONVERSIONS,
+    "Order, extremes and signs": ORDER,
+    "Functions of real numbers": FUNCTIONS,
+    "Functions of complex numbers": COMPLEX,
+    "Sums and products of many": SUMS,
+    "Indices": INDEXING,
+    "What a compiler may rewrite": REWRITES,
+    "Subnormal numbers": SUBNORMALS,
+}
+
+DECISIONS = {
+    decision.claim: replace(decision, topic=topic)
+    for topic, decisions in TOPICS.items()
+    for decision in decisions
+}
