@@ -41,8 +41,8 @@ CONVERSIONS = (
         "lax.convert_element_type(x, 'int32')",
         (f32(NAN, INF, -INF, 3e9, -3e9, 1.9, -1.9),),
         i32(0, I32.max, I32.min, I32.max, I32.min, 1, -1),
-        "NumPy leaves it undefined: on x86 it is the most negative integer, or wraps. XLA and "
-        "the"
+        "On x86 NumPy's answer is the most negative integer, or wraps. XLA and "
+        "the "
         "interpreter agree on this.",
         numpy="undefined",
         plain=plainly(np.dtype(np.int32)),
@@ -74,7 +74,7 @@ CONVERSIONS = (
         (c64(2.5 + 9j, complex(NAN, 1), 3e9),),
         i32(2, 0, I32.max),
         "As floats do. `lax.convert_element_type` of the complex number itself does the same "
-        "and"
+        "and "
         "warns that it drops a part.",
         numpy="undefined",
         plain=plainly(np.dtype(np.int32)),
@@ -85,9 +85,9 @@ CONVERSIONS = (
         (f64(1 + 2**-11 + 2**-40, 1 - 2**-12 - 2**-40),),
         f16(1 + 2**-10, 1 - 2**-11),
         "NumPy's answer. XLA goes by way of f32: the first rounding makes a tie of what lies "
-        "just"
+        "just "
         "beside one. hloom rounds to f32 by truncation with a sticky last bit, which the "
-        "second"
+        "second "
         "rounding can't mistake for a tie.",
         asks="x.astype(np.float16)",
         plain=plainly(np.dtype(np.float16)),
@@ -137,7 +137,7 @@ CONVERSIONS = (
         "lax.convert_element_type(x, 'float16')",
         (f32(65504.0, 65519.0, 65520.0),),
         f16(65504.0, 65504.0, INF),
-        "All agree.",
+        "",
         asks="x.astype(np.float16)",
         plain=plainly(np.dtype(np.float16)),
     ),
@@ -146,7 +146,7 @@ CONVERSIONS = (
         "lax.convert_element_type(lax.convert_element_type(x, 'float16'), 'float32')",
         (f32(1 + 2**-11, 1 / 3),),
         f32(1.0, 0.33325195),
-        "All agree: no pass takes the pair of conversions away.",
+        "No pass takes the pair of conversions away.",
         asks="x.astype(np.float16).astype(np.float32)",
         plain=Plain(
             "`stablehlo.convert`, twice",
@@ -172,7 +172,7 @@ CONVERSIONS = (
         (f32(-1e-6, 1e-6, -0.0, 2.0**-10),),
         f32(0.0, 0.0, 0.0, 2.0**-10),
         "The format has no -0.0: its bits are NaN there, and XLA gives them to what is "
-        "negative"
+        "negative "
         "and too small, on jaxlib 0.10 where it compiles fast.",
         asks="x.astype(ml_dtypes.float8_e4m3fnuz).astype(np.float32)",
         plain=Plain(

@@ -38,12 +38,12 @@ FUNCTIONS = (
     Decision(
         "It is told so too where the compiler knows that both are zero",
         "lax.atan2(lax.convert_element_type(lax.bitwise_and(lax.bitwise_and(x, 2), 1), "
-        "'float32'),"
+        "'float32'), "
         "lax.convert_element_type(lax.bitwise_and(lax.bitwise_and(x, 2), 1), 'float32'))",
         (np.array([3, 5], np.int32),),
         f32(0.0, 0.0),
         "XLA folds the angle of two zeros that it can prove to NaN (openxla/xla#44705). "
-        "hloom's"
+        "hloom's "
         "program for the angle does not call that function.",
         asks="np.arctan2(((x & 2) & 1).astype(np.float32), ((x & 2) & 1).astype(np.float32))",
         plain=Plain("`stablehlo.atan2`", lambda x: _folded(x)),
@@ -56,7 +56,7 @@ FUNCTIONS = (
         (f32(-0.0, -INF), f32(0.5, 0.5)),
         f32(0.0, INF),
         "C99's answer, which all engines give for all pairs of special values; the root of "
-        "-0.0 is"
+        "-0.0 is "
         "-0.0, of -inf NaN.",
         asks="np.power(x, y)",
         plain=op("power"),
@@ -240,7 +240,7 @@ FUNCTIONS = (
         (f16(-5.0, -8.0, -12.0, 2.5),),
         (1 / (1 + np.exp(-f64(-5.0, -8.0, -12.0, 2.5)))).astype(np.float16),
         "As NumPy does. XLA's `logistic` of f16 is computed in f16, step by step: 11,078 of "
-        "the"
+        "the "
         "65,536 are wrong, by up to 255 steps.",
         asks="(1 / (1 + np.exp(-x.astype(np.float32)))).astype(np.float16)",
         plain=op("logistic"),

@@ -105,7 +105,7 @@ def section(decision: Decision) -> str:
         asked += f"; in NumPy `{decision.asks}`"
     if decision.plain is not None:
         asked += f"; plain: {decision.plain.spelled}"
-    paragraphs = [asked, *table(decision), filled(notes(decision)), *departures(decision)]
+    paragraphs = [filled([asked]), *table(decision), filled(notes(decision)), *departures(decision)]
     return "\n\n".join([f"### {decision.claim}", *filter(None, paragraphs)]) + "\n"
 
 
@@ -131,20 +131,16 @@ def notes(decision: Decision) -> Iterator[str]:
 
 
 def agreement(decision: Decision) -> str:
-    """Who gives hloom's answer and has no column therefore."""
-    agree = []
-    if decision.asks and is_same(decision.numpy):
-        agree.append("NumPy")
-    if decision.plain is not None:
-        same = is_same(decision.xla), is_same(decision.reference)
-        if all(same):
-            agree.append("the plain operation on both engines")
-        elif any(same):
-            agree.append(f"the plain operation on {'XLA' if same[0] else 'the interpreter'}")
-    if not agree:
+    """Where the plain operation gives hloom's answer, and has no column therefore."""
+    if decision.plain is None:
         return ""
-    text = " and ".join(agree)
-    return f"{text[0].upper()}{text[1:]} {'agree' if len(agree) > 1 else 'agrees'}."
+    same = is_same(decision.xla), is_same(decision.reference)
+    if all(same):
+        numpy = is_same(decision.numpy) and decision.asks
+        return "All agree." if numpy else "The plain operation gives it on both engines."
+    if any(same):
+        return f"The plain operation gives it on {'XLA' if same[0] else 'the interpreter'}."
+    return ""
 
 
 def is_same(what: Said) -> bool:
@@ -178,7 +174,7 @@ def table(decision: Decision) -> Iterator[str]:
         return
     columns = dict(answers(decision))
     shapes = {x.shape for x in (*decision.operands, decision.want)}
-    elements = len(shapes) == 1 and decision.want.ndim == 1 and not decision.shown
+    elements = decision.rows and len(shapes) == 1 and decision.want.ndim == 1 and not decision.shown
     heads = [f"`{name}`, {short(x)}" for name, x in zip(NAMES, decision.operands)] + list(columns)
     if elements:
         rows = [
@@ -251,4 +247,5 @@ def array(x: Any) -> str:
 
 def number(x: Any) -> str:
     """A number in as few digits as its dtype needs."""
-    return str(x).removeprefix("(").removesuffix(")")
+    narrow = x.dtype.kind not in "biuc" and x.dtype.itemsize < 4
+    return str(float(x) if narrow else x).removeprefix("(").removesuffix(")")

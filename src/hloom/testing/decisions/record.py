@@ -81,7 +81,8 @@ class Decision:
     - `lowering` is the function or setting that makes the difference, "" if there is none: then
       the plain operation does as hloom decided, everywhere, and is held to that.
     - `departures`: the engines that give something else on purpose.
-    - `shown` replaces operands too long to print.
+    - `shown` replaces operands too long to print.  `rows`: whether elements of operands and result
+      that stand at one place belong together.
     """
 
     claim: str
@@ -100,6 +101,7 @@ class Decision:
     ulp: float = 0.0
     departures: Mapping[str, Departure] = field(default_factory=dict)
     shown: tuple[str, ...] = ()
+    rows: bool = True
     topic: str = ""
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ INF, NAN = np.inf, np.nan
 REPAIRS = "hloom.engines.xla.REPAIRS"
 FLUSHED = (
     "XLA's CPU backend runs with subnormal numbers flushed to zero, in operands and results, "
-    "and no"
+    "and no "
     "option turns that off; the other two engines keep them."
 )
 CONTRACTED = (
@@ -110,8 +110,7 @@ REWRITES = (
         "lax.sub(lax.div(lax.mul(x, y), y), lax.mul(x, np.float32(0)))",
         (f32(3.0, INF, 1.0), f32(7.0, 1.0, 0.0)),
         f32(3.0, NAN, NAN),
-        "`x * y / y`, `x * 0`, `x - x` and `x / x` stay as they are, for NaN and infinity; all "
-        "agree.",
+        "`x * y / y`, `x * 0`, `x - x` and `x / x` stay as they are, for NaN and infinity.",
         asks="x * y / y - x * np.float32(0)",
         plain=Plain("the same operations", lambda x, y: x * y / y - x * 0.0),
         settings="stock",
@@ -183,7 +182,7 @@ SUBNORMALS = (
         np.array([True]),
         "As above.",
         asks="x > y",
-        departures=flushed(xla=np.array([False])),
+        departures=flushed("As above.", xla=np.array([False])),
     ),
     Decision(
         "Subnormal numbers are numbers: functions",
@@ -193,7 +192,7 @@ SUBNORMALS = (
         "As above.",
         asks="np.log(x)",
         ulp=4,
-        departures=flushed(xla=f32(-INF)),
+        departures=flushed("As above.", xla=f32(-INF)),
     ),
     Decision(
         "Subnormal numbers are numbers: rounding",
@@ -202,7 +201,7 @@ SUBNORMALS = (
         f32(1.0, -0.0),
         "As above.",
         asks="np.ceil(x)",
-        departures=flushed(xla=f32(0.0, -0.0)),
+        departures=flushed("As above.", xla=f32(0.0, -0.0)),
     ),
     Decision(
         "Subnormal numbers are numbers: conversion",
@@ -211,7 +210,21 @@ SUBNORMALS = (
         f32(1e-40, -1e-40),
         "As above; between f16 and f32, and within f16, XLA keeps them.",
         asks="x.astype(np.float32)",
-        departures=flushed(xla=f32(0.0, -0.0)),
+        departures=flushed("As above.", xla=f32(0.0, -0.0)),
+    ),
+    Decision(
+        "Subnormal numbers are numbers: powers",
+        "lax.pow(x, np.float32(0.5))",
+        (f32(4e-45),),
+        np.sqrt(f32(4e-45)),
+        "As above.",
+        asks="np.power(x, np.float32(0.5))",
+        ulp=1,
+        departures=flushed(
+            "Nothing can be said of a function of a subnormal number there: this is the root of "
+            "another one.",
+            xla=f32(2.646978e-23),
+        ),
     ),
     Decision(
         "Subnormal numbers are moved as they are",
@@ -219,7 +232,7 @@ SUBNORMALS = (
         (f32(1e-40, -3e-45),),
         f32(-3e-45, -1e-40),
         "What only moves bits keeps them, on XLA too: `neg`, `abs`, `select`, `sort` and all "
-        "that"
+        "that "
         "changes shapes.",
         asks="-np.abs(x[::-1])",
     ),

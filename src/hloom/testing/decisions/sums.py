@@ -62,7 +62,7 @@ SUMS = (
         (HALVES,),
         scalar(4096, np.float16),
         "As XLA does for itself; NumPy adds pairwise. Left to right in f16 a sum of ones "
-        "stops at"
+        "stops at "
         "2048, and the interpreter does so.",
         asks="np.sum(x)",
         plain=folded("add", 0.0),
@@ -123,7 +123,7 @@ SUMS = (
         scalar(2000.0),
         "The order of addition is each engine's own: NumPy's is pairwise, XLA's by rows, the "
         "interpreter's from left to right. The budget is eps * n, relative to the sum of "
-        "absolute"
+        "absolute "
         "values.",
         asks="np.sum(x).round()",
         ulp=20000,
@@ -172,6 +172,7 @@ SUMS = (
         plain=TRIANGLE,
         xla=f32(NAN, NAN, NAN, NAN, NAN),
         reference=f32(NAN, NAN, NAN, NAN, NAN),
+        rows=False,
     ),
     Decision(
         "Holes and padding of a window count as nothing",
@@ -179,7 +180,7 @@ SUMS = (
         (f32(1, 2, 3),),
         f32(1, 1, 2, 2, 3, 3),
         "The identity of the operation. From any other starting value StableHLO's "
-        "specification,"
+        "specification, "
         "which puts it in every hole, and XLA, which adds it once, differ.",
         numpy="has none",
     ),
