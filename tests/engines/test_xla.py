@@ -45,10 +45,12 @@ def test_an_unknown_tier_is_an_error(xla: XlaEngine) -> None:
         xla.compile_text(double(3), [aval((3,))], [aval((3,))], tier="turbo")
 
 
-def test_exact_rounds_each_operation_as_numpy_does(xla: XlaEngine) -> None:
-    x, y, z = np.random.default_rng(0).standard_normal((3, 600), dtype="f4")
-    kinds = [aval((600,))] * 3
-    program = xla.compile_text(multiply_add(600), kinds, kinds[:1], tier="exact")
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 600])
+def test_exact_rounds_each_operation_as_numpy_does(xla: XlaEngine, size: int) -> None:
+    x, y, z = np.random.default_rng(0).standard_normal((3, size), dtype="f4")
+    z = -x * y + z * np.float32(1e-7)  # what a fused product and sum rounds otherwise
+    kinds = [aval((size,))] * 3
+    program = xla.compile_text(multiply_add(size), kinds, kinds[:1], tier="exact")
     np.testing.assert_array_equal(run(xla, program, x, y, z)[0], x * y + z)
 
 

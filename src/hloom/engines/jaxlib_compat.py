@@ -34,9 +34,6 @@ BEFORE_0_12: bool = jaxlib.version.__version_info__ < (0, 12)
 NO_FUSION_EMITTERS: list[tuple[str, Any]] = (
     [("xla_cpu_use_fusion_emitters", False)] if BEFORE_0_12 else []
 )
-# Passes after which a result is not that of one operation after the other.  Of one element, 0.12
-# fuses a product and a sum at any level of optimization.
-INEXACT_PASSES = "algsimp" if BEFORE_0_12 else "algsimp,fusion"
 # 0.10 asks a class of the jax package to verify each result unless told to skip that.
 _SKIP_CHECKS = (True,) if BEFORE_0_12 else ()
 

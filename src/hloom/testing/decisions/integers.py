@@ -131,8 +131,8 @@ INTEGERS = (
         "lax.pow(x, y)",
         (i32(1, -1, -1, 3, 0, -2), i32(-3, -3, -2, -1, -1, -2)),
         i32(1, -1, 1, 0, 0, 0),
-        "The true value, rounded towards zero; 0 for the base 0. hloom.numpy raises as well where the "
-        "exponent is known.",
+        "The true value, rounded towards zero; 0 for the base 0. hloom.numpy raises as well where "
+        "the exponent is known.",
         numpy="raises",
         plain=op("power"),
         # no lowering of its own: the loop of the row above gives it too

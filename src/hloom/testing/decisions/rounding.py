@@ -120,9 +120,9 @@ REWRITES = (
         "lax.add(lax.mul(x, y), z)",
         (f32(1 + 2**-12), f32(1 + 2**-12), f32(-1 - 2**-11)),
         f32(0.0),
-        "NumPy's answer, operation by operation, and that of `hloom.exact()` in one program. "
-        "(On jaxlib 0.12 that takes more than on 0.10: without optimization XLA still fuses a "
-        "product and a sum of one element, so the fusion pass is off too.)",
+        "NumPy's answer, operation by operation, and that of `hloom.exact()` in one program. (Level "
+        "0 of optimization does not suffice for that: it leaves fused products and sums in "
+        "programs of one element on jaxlib 0.12, and of two on both. So nothing is fused at all.)",
         asks="x * y + z",
         plain=Plain("the same operations", lambda x, y, z: x * y + z),
         lowering="hloom.engines.xla.SETTINGS",
