@@ -69,7 +69,7 @@ Some answers are not a matter of one operation but of how a program is compiled.
   which hloom writes reductions.
 - Under `with hloom.exact():` programs are compiled without fused products and sums. Then one
   program gives what NumPy gives operation by operation, for operations that are rounded correctly.
-  It is up to 5 times slower.
+  It is up to 20 times slower.
 
 How many units in the last place functions may be off is not decided here: `hloom.testing` has a
 budget for each, with a reason.

@@ -120,8 +120,8 @@ REWRITES = (
         "lax.add(lax.mul(x, y), z)",
         (f32(1 + 2**-12), f32(1 + 2**-12), f32(-1 - 2**-11)),
         f32(0.0),
-        "NumPy's answer, operation by operation, and that of `hloom.exact()` in one program. (Level "
-        "0 of optimization does not suffice for that: it leaves fused products and sums in "
+        "NumPy's answer, operation by operation, and that of `hloom.exact()` in one program. "
+        "(Level 0 of optimization does not suffice for that: it leaves fused products and sums in "
         "programs of one element on jaxlib 0.12, and of two on both. So nothing is fused at all.)",
         asks="x * y + z",
         plain=Plain("the same operations", lambda x, y, z: x * y + z),
