@@ -275,7 +275,8 @@ class ReduceWindow(Computed):
         xs, inits = _halves(operands)
         scalars = [ShapedArray((), x.aval.dtype) for x in xs]
         region = block.region(scalars * 2, lambda b, *zs: b.inline(computation, zs))
-        return windows.write_windows(block, Window(**params), xs, inits, out[0].shape, region)
+        xs, window = _write_padded(block, xs, inits, Window(**params))
+        return windows.write_windows(block, window, xs, inits, out[0].shape, region)
 
     def program(self, *operands: Any, computation: Jaxpr, **params: Any) -> list[Any]:
         """Place by place of the window: what all windows have there, combined with the rest."""
@@ -299,6 +300,21 @@ class ReduceWindow(Computed):
         window = {name: value for name, value in params.items() if name != "computation"}
         led = Window(**window).with_axis(0)._asdict()
         return {"computation": params["computation"], **led}
+
+
+def _write_padded(
+    block: Any, xs: Sequence[Any], inits: Sequence[Any], window: Window
+) -> tuple[Sequence[Any], Window]:
+    """Operands with padding and holes in them, and the window without.
+
+    XLA's own adds the initial value once to a window, however many of its places are holes.
+    """
+    ones = (1,) * xs[0].aval.ndim
+    bare = window._replace(padding=((0, 0),) * len(ones), base_dilation=ones)
+    if window == bare:
+        return xs, window
+    config = [(low, high, d - 1) for (low, high), d in zip(window.padding, window.base_dilation)]
+    return [slicing.write_pad(block, x, init, config) for x, init in zip(xs, inits)], bare
 
 
 reduce_window_p = ReduceWindow("reduce_window")

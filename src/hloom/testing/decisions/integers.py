@@ -29,7 +29,9 @@ INTEGERS = (
         "lax.div(x, y)",
         (i32(5, -5, 0), i32(0, 0, 0)),
         i32(0, 0, 0),
-        "NumPy's answer. The divisor is replaced by 1 where it is 0, and the result by 0.",
+        "NumPy's answer. The divisor is replaced by 1 where it is 0, and the result by 0. Of two "
+        "constants XLA of jaxlib 0.10 divides while it compiles, and ends the process; with the "
+        "replacement it does not come to that.",
         asks="x // y",
         plain=op("divide"),
         lowering="hloom.ops.arithmetic.nonzero_divisor",
@@ -125,6 +127,17 @@ INTEGERS = (
             i64(1, 1, 1, -1748363738790708751, -1594323),
             i64(1, 0, 0, -1748363738790708751, -1594323),
         ),
+    ),
+    Decision(
+        "So do powers by an exponent that is known",
+        "jnp.power(x, 64)",
+        (i64(3, 2, 0, 5),),
+        i64(8733086111712066817, 0, 0, 7942358959831785217),
+        "Repeated squares, written out.",
+        asks="np.power(x, 64)",
+        plain=Plain("`stablehlo.power`", lambda x: x.apply("power", 64)),
+        lowering="hloom.ops.unary._by_squares",
+        xla=ByVersion(i64(1, 1, 1, 1), i64(1, 0, 0, 1)),
     ),
     Decision(
         "Negative powers of integers are truncated",

@@ -298,7 +298,8 @@ ORDER = (
         f32(-INF, -1, 3, INF, NAN, NAN),
         "NumPy's answer. Floats are sorted by integers of the same order. A plain comparator "
         "is "
-        "no order where there is a NaN, so anything may come out.",
+        "no order where there is a NaN, so anything may come out; StableHLO's total order would "
+        "be one, but the interpreter ignores it.",
         asks="np.sort(x)",
         plain=SORT,
         lowering="hloom.ops.sorting.sort_key",

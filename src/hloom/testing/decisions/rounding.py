@@ -106,6 +106,18 @@ REWRITES = (
         xla=f32(0.04761905, INF),
     ),
     Decision(
+        "One by a root is a division",
+        "lax.div(np.float32(1), lax.sqrt(x))",
+        (f32(0.027385, 5.4146123),),
+        np.float32(1) / np.sqrt(f32(0.027385, 5.4146123)),
+        "Two roundings; XLA's simplifier makes `rsqrt` of it, which has an error of its own.",
+        asks="np.float32(1) / np.sqrt(x)",
+        plain=Plain("the same operations", lambda x: 1.0 / x.sqrt()),
+        settings="stock",
+        lowering=REPAIRS,
+        xla=f32(6.0428753, 0.42975044),
+    ),
+    Decision(
         "What cancels, cancels exactly",
         "lax.sub(lax.div(lax.mul(x, y), y), lax.mul(x, np.float32(0)))",
         (f32(3.0, INF, 1.0), f32(7.0, 1.0, 0.0)),
@@ -225,6 +237,17 @@ SUBNORMALS = (
             "another one.",
             xla=f32(2.646978e-23),
         ),
+    ),
+    Decision(
+        "Subnormal numbers are told apart",
+        "jnp.unique(x, size=3)",
+        (f32(1e-40, 0.0, 1e-40, 2e-40),),
+        f32(0.0, 1e-40, 2e-40),
+        "NumPy's answer. Without `size` the host looks for neighbours that differ, and gives it on "
+        "every engine.",
+        asks="np.unique(x)",
+        departures=flushed("Neighbours are compared, as above.", xla=f32(0.0, 0.0, 0.0)),
+        rows=False,
     ),
     Decision(
         "Subnormal numbers are moved as they are",

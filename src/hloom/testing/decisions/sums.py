@@ -48,6 +48,27 @@ def _triangle(x: Any) -> Any:
     return _product(Term(x.block, lower), x)
 
 
+def _window(x: Any) -> Any:
+    block, out = x.block, x.operand.aval.update(shape=(x.size + 1,))
+    init = block.constant(100.0, out.update(shape=()))
+    region = block.region([init.aval] * 2, lambda b, p, q: b.add(p, q))
+    head = (
+        f'"stablehlo.reduce_window"({x.operand}, {init}) <{{window_dimensions = array<i64: 2>, '
+        f"padding = dense<[[1, 1]]> : tensor<1x2xi64>}}> {region}"
+    )
+    return block.op(head, [x.operand, init], out)
+
+
+def _convolution(x: Any, kernel: Any) -> Any:
+    out = x.operand.aval.update(shape=(1, 2, 3))
+    numbers = "[b, f, 0]x[o, i, 0]->[b, f, 0]"
+    head = (
+        f"stablehlo.convolution({x.operand}, {kernel.operand}) dim_numbers = {numbers}, "
+        "window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+    )
+    return x.block.op(head, [x.operand, kernel.operand], out)
+
+
 MEAN = Plain("`stablehlo.reduce` with `add`, `divide`", _mean)
 PRODUCT = Plain("`stablehlo.dot_general`", _product)
 TRIANGLE = Plain("`stablehlo.dot_general` by a triangle of ones", _triangle)
@@ -142,6 +163,27 @@ SUMS = (
         reference="would end its process",
     ),
     Decision(
+        "A convolution of no features is zero",
+        "lax.conv_general_dilated(x, y, (1,), 'VALID')",
+        (np.ones((1, 0, 4), np.float32), np.ones((2, 0, 2), np.float32)),
+        np.zeros((1, 2, 3), np.float32),
+        "The sum over nothing; as above.",
+        numpy="has none",
+        plain=Plain("`stablehlo.convolution`", _convolution),
+        reference="would end its process",
+        lowering="hloom.ops.convolution.conv_general_dilated_p",
+        shown=("f32[1,0,4]", "f32[2,0,2]"),
+    ),
+    Decision(
+        "A kernel without elements is refused",
+        "lax.conv_general_dilated(x, y, (1,), 'VALID')",
+        (np.ones((1, 1, 4), np.float32), np.ones((2, 1, 0), np.float32)),
+        None,
+        "StableHLO's verifier refuses it too.",
+        raises="ValueError",
+        shown=("f32[1,1,4]", "f32[2,1,0]"),
+    ),
+    Decision(
         "Over no elements a sum is 0, a product 1",
         "jnp.stack([jnp.sum(x), jnp.prod(x)])",
         (f32(),),
@@ -162,6 +204,14 @@ SUMS = (
         shown=("f32[0]",),
     ),
     Decision(
+        "The variance of f16 overflows where its squares do",
+        "jnp.var(x)",
+        (f16(0, 60000),),
+        scalar(INF, np.float16),
+        "NumPy's answer: the result is an f16.",
+        asks="np.var(x)",
+    ),
+    Decision(
         "A running sum keeps infinities until they cancel",
         "jnp.cumsum(x)",
         (f32(1, INF, 2, -INF, 3),),
@@ -175,13 +225,16 @@ SUMS = (
         rows=False,
     ),
     Decision(
-        "Holes and padding of a window count as nothing",
-        "lax.reduce_window(x, 0.0, lax.add, (2,), (1,), ((1, 1),), base_dilation=(2,))",
+        "Holes and padding of a window hold the initial value",
+        "lax.reduce_window(x, np.float32(100), lax.add, (2,), (1,), ((1, 1),))",
         (f32(1, 2, 3),),
-        f32(1, 1, 2, 2, 3, 3),
-        "The identity of the operation. From any other starting value StableHLO's "
-        "specification, "
-        "which puts it in every hole, and XLA, which adds it once, differ.",
+        f32(201, 103, 105, 203),
+        "StableHLO's specification. It should be the identity of the operation; if it is not, "
+        "XLA's own adds it once to each window. hloom writes the padding into the operand first.",
         numpy="has none",
+        plain=Plain("`stablehlo.reduce_window`", _window),
+        xla=f32(101, 103, 105, 103),
+        lowering="hloom.control.computations.ReduceWindow",
+        rows=False,
     ),
 )
