@@ -59,6 +59,21 @@ def check(got: NDArray, want: NDArray, ulp: float, who: str) -> None:
     assert agree(got, want, ulp), f"{who} gives {got!r}, expected {want!r}"
 
 
+def resembles(got: NDArray, said: NDArray, decision: Decision) -> bool:
+    """Whether a wrong result is the one that was said: how wrong a function is in the last digits
+    depends on the processor too."""
+    if agree(got, said, decision.ulp):
+        return True
+    if got.dtype != said.dtype or got.shape != said.shape or decision.want is None:
+        return False
+    with np.errstate(all="ignore"):
+        near = [
+            same_bits(g, s) | (abs(g - s) <= abs(s - w) / 2)
+            for g, s, w in zip(parts(got), parts(said), parts(decision.want))
+        ]
+    return all(x.all() for x in near)
+
+
 # ---- the table ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("claim", VALUED)
@@ -113,7 +128,8 @@ def test_the_plain_operation_gives_what_the_decision_says(claim: str, engine: st
         with pytest.raises((EngineError, AssertionError)):
             decision.evaluate_plain(engine)
         return
-    check(decision.evaluate_plain(engine), want, decision.ulp, f"plain, {engine}")
+    got = decision.evaluate_plain(engine)
+    assert resembles(got, want, decision), f"plain, {engine}, gives {got!r}, expected {want!r}"
 
 
 def differs(decision: Decision, what: Any) -> bool:

@@ -83,6 +83,13 @@ class Decision:
     - `departures`: the engines that give something else on purpose.
     - `shown` replaces operands too long to print.  `rows`: whether elements of operands and result
       that stand at one place belong together.
+
+    >>> from hloom.testing.decisions import DECISIONS
+    >>> decision = DECISIONS["The sign of -0.0 is 0.0"]
+    >>> decision.evaluate("reference")
+    array([ 0.,  0., -1., nan], dtype=float32)
+    >>> decision.evaluate_plain("reference")
+    array([-0.,  0., -1., nan], dtype=float32)
     """
 
     claim: str
