@@ -21,10 +21,10 @@ from hloom import lax
 from hloom import numpy as jnp
 from hloom.errors import EngineError
 from hloom.ops import arithmetic, binary, convert
+from hloom.testing import ENGINES, evaluate, same_bits, show, ulps
 from hloom.testing.decisions import DECISIONS, EXACT, TOPICS, WHOLE, Decision, said
 from hloom.testing.decisions.page import document
 from hloom.testing.decisions.record import ByVersion, NDArray
-from hloom.testing import ENGINES, evaluate, same_bits, show, ulps
 
 INF, NAN = np.inf, np.nan
 ROOT = Path(__file__).resolve().parents[2]

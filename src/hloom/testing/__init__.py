@@ -10,6 +10,8 @@ StableHLO reference interpreter and on NumPy; `check_jvp`, `check_adjoint`, `che
 ...     testing.check_value(case, "float32")
 ...     testing.check_adjoint(case)
 
+`hloom.testing.decisions` is the table of the corners of arithmetic.
+
 Not imported by `import hloom`; needs neither pytest nor hypothesis.
 """
 

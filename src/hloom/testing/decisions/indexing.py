@@ -49,7 +49,7 @@ INDEXING = (
     Decision(
         "A slice that starts outside is moved inside",
         "lax.dynamic_slice(x, (y,), (2,))",
-        (f32(0, 1, 2, 3, 4), np.int32(9).reshape(())),
+        (f32(0, 1, 2, 3, 4), np.asarray(9, np.int32)),
         f32(3, 4),
         "As StableHLO specifies, and all agree; an index that is known is checked by NumPy's "
         "rules "
@@ -59,7 +59,7 @@ INDEXING = (
     Decision(
         "Unsigned indices have no sign",
         "lax.dynamic_slice(x, (y,), (1,))",
-        (TABLE, np.uint8(200).reshape(())),
+        (TABLE, np.asarray(200, np.uint8)),
         f32(200),
         "The interpreter reads the top bit as a sign, and 200 becomes the first element.",
         asks="x[y:y + 1]",

@@ -221,7 +221,7 @@ INTEGERS = (
         "Products of integer matrices wrap",
         "lax.dot(x, y)",
         (i32(2**30, 2**30, 1), i32(3, 1, 5)),
-        np.int32(5).reshape(()),
+        np.asarray(5, np.int32),
         "",
         asks="x @ y",
         plain=Plain(
@@ -233,7 +233,7 @@ INTEGERS = (
         "A sum in jnp of narrow integers has as many bits as the machine's integers",
         "jnp.sum(x)",
         (i8(100, 100, 100),),
-        np.int64(300).reshape(()),
+        np.asarray(300, np.int64),
         "NumPy's answer, so that a sum of bytes is not lost. `lax.reduce_sum` keeps the dtype.",
         asks="np.sum(x)",
     ),

@@ -186,7 +186,7 @@ def table(decision: Decision) -> Iterator[str]:
     yield markdown(heads, rows)
 
 
-def answers(decision: Decision) -> Iterator[tuple[str, NDArray | str]]:
+def answers(decision: Decision) -> Iterator[tuple[str, Said]]:
     """The columns of results: hloom's, and those of who says something else."""
     want = decision.want
     assert want is not None

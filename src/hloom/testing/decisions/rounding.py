@@ -97,7 +97,7 @@ REWRITES = (
         "A division of a quotient is a division",
         "lax.div(lax.div(x, y), z)",
         (f32(1.0, 1e-30), f32(3.0, 1e-25), f32(7.0, 1e-25)),
-        np.float32([1, 1e-30]) / np.float32([3, 1e-25]) / np.float32([7, 1e-25]),
+        f32(1, 1e-30) / f32(3, 1e-25) / f32(7, 1e-25),
         "XLA's simplifier divides by the product, which may vanish.",
         asks="x / y / z",
         plain=Plain("the same operations", lambda x, y, z: x / y / z),
