@@ -8,6 +8,7 @@ somewhere if hloom has a lowering for it.  Below the table: what takes more than
 from __future__ import annotations
 
 import builtins
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,10 @@ def test_numpy_gives_what_the_decision_says(claim: str) -> None:
 
 @pytest.mark.parametrize("engine", ["xla", "reference"])
 @pytest.mark.parametrize("claim", PLAIN)
-def test_the_plain_operation_gives_what_the_decision_says(claim: str, engine: str) -> None:
+def test_the_plain_operation_gives_what_the_decision_says(
+    claim: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where refused modules are saved
     decision = PLAIN[claim]
     want = said(decision.xla if engine == "xla" else decision.reference, decision.want)
     if isinstance(want, str):

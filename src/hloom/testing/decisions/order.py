@@ -240,7 +240,7 @@ ORDER = (
             lambda x: x.block.reduce(x.operand, -INF, "max", (0,)),
         ),
         settings="stock",
-        lowering="hloom.engines.xla.REPAIRS",
+        lowering="hloom.ops.reduce.Extreme",
         shown=(MANY_SHOWN,),
         xla=scalar(1.0),
     ),
@@ -285,7 +285,7 @@ ORDER = (
         "place, keep NaN in "
         "XLA too).",
         asks="np.isnan(x.reshape(-1, 2).max(1)).sum()",
-        lowering="hloom.engines.xla.REPAIRS",
+        lowering="hloom.ops.window_programs.slide",
         shown=("8,191 ones and a NaN",),
         plain=WINDOW,
         settings="stock",
