@@ -7,6 +7,7 @@
 #   make bench       hloom, NumPy and jax side by side
 #   make beside-jax  a process that has imported jax as well
 #   make docs        the pages, in build/docs
+#   make engines     docs/engines.md anew: which primitive runs on which engine
 #   make semantics   writes docs/semantics.md anew, from the table of decisions
 #   make clean       takes away all that the others made
 #
@@ -29,7 +30,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs semantics clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -65,6 +66,9 @@ bench:
 beside-jax:
 	@$(MAKE) --no-print-directory VENV=$(BENCH_VENV) $(BENCH_VENV)/ready-bench $(BENCH_VENV)/ready-test
 	$(BENCH_VENV)/bin/python -m pytest -q tests/test_beside_jax.py
+
+engines: $(VENV)/ready-test
+	$(RUN) -m hloom.testing.support > docs/engines.md
 
 docs: $(VENV)/ready-docs
 	$(RUN) -m sphinx -q -W --keep-going -b html docs build/docs

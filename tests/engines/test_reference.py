@@ -158,6 +158,13 @@ def test_an_operation_it_lacks_is_named_before_it_runs(
     assert engine.process.ask(double(3), None) == ("done", [])
 
 
+def test_conversions_that_it_gets_wrong_are_refused(engine: ReferenceEngine) -> None:
+    kinds = [aval((3,), np.float32), aval((3,), ml_dtypes.float8_e8m0fnu)]
+    text = unary("stablehlo.convert", 3, "f32", "f8E8M0FNU")
+    with pytest.raises(errors.EngineUnsupported, match="convert.*f8E8M0FNU"):
+        engine.compile_text(text, kinds[:1], kinds[1:])
+
+
 def divide_by(size: int) -> str:
     t = tensor(size, "i32")
     quotient = f"%0 = stablehlo.divide %x, %y : {t}"

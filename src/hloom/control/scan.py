@@ -198,7 +198,9 @@ def emit_scan(
 ) -> list[Any]:
     """A while loop that counts, and reads and writes slices in place."""
     consts, carry, xs = steps.parts(operands)
-    ys = [block.constant(0, aval) for aval in out[steps.num_carry :]]
+    # All of them are written over; float8_e8m0fnu has no zero.
+    blanks = [(0 if np.zeros((), a.dtype) == 0 else 1, a) for a in out[steps.num_carry :]]
+    ys = [block.constant(value, aval) for value, aval in blanks]
     rounds, rest = divmod(steps.length, steps.unroll)
     if rounds == 1:
         rounds, rest = 0, steps.length

@@ -262,7 +262,10 @@ def _inside(t: Any, low: Any, x: Any, high: Any) -> Any:
 clamp_p = Elementwise(
     "clamp",
     hlo="clamp",
-    formula={"complex": lambda low, x, high: smaller(larger(x, low), high)},
+    formula={
+        "complex": lambda low, x, high: smaller(larger(x, low), high),
+        "bool": lambda low, x, high: (x | low) & high,  # XLA has no clamp of bools
+    },
     numpy=lambda low, x, high: numpy_min(numpy_max(x, low), high),
     jvp=[
         lambda t, out, low, x, high: select(gt(low, x), select(le(low, high), t, 0), 0),

@@ -226,6 +226,9 @@ def _mantissa_bits(dtype: np.dtype[Any]) -> int:
 
 def _numpy_reduce_precision(x: Any, *, exponent_bits: int, mantissa_bits: int) -> Any:
     """XLA's definition, on the bits: round the mantissa to even, then bring the exponent in."""
+    if dtypes.bits(x.dtype) < 16:  # whose bits have exceptions
+        params = {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits}
+        return _numpy_reduce_precision(x.astype(np.float32), **params).astype(x.dtype)
     width, digits = dtypes.bits(x.dtype), _mantissa_bits(x.dtype)
     bits = np.ascontiguousarray(x).view(f"u{width // 8}").astype(np.uint64).reshape(x.shape)
     sign, rest = bits & np.uint64(1 << (width - 1)), bits & np.uint64((1 << (width - 1)) - 1)

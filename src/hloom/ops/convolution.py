@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
@@ -167,6 +168,8 @@ class ConvGeneralDilated(Primitive):
         lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
         out_dtype = conv.preferred_element_type
         wide = accumulator(out_dtype)
+        if dtypes.bits(wide) < 8:  # einsum takes no int4; what is cut off does not come back
+            wide = np.dtype(np.int8)
         x = lhs.transpose(lhs_spec).astype(wide)
         kernel = rhs.transpose(rhs_spec).astype(wide)
         groups, batch_groups = conv.feature_group_count, conv.batch_group_count

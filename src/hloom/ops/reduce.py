@@ -96,6 +96,8 @@ class Reduce(Primitive):
     def numpy(self, x: Any, *, axes: Axes) -> Any:
         wide = x.astype(np.float32) if self.widen and is_narrow(x.dtype) else x
         first = np.asarray(self.identity(wide.dtype)).astype(wide.dtype)
+        if dtypes.bits(x.dtype) < 8 and not is_narrow(x.dtype):  # ufuncs reduce no int4
+            wide, first = wide.astype(np.int8), first.astype(np.int8)
         with np.errstate(all="ignore"):
             folded = self.function.reduce(wide, axis=axes, initial=first, dtype=wide.dtype)
         return np.asarray(folded).astype(x.dtype, copy=False)

@@ -388,6 +388,9 @@ class SelectAndScatterAdd(Primitive):
         window_strides: Sizes, padding: Pads,
     ) -> ShapedArray:  # fmt: skip
         check_same_dtype(self.name, (source, operand))
+        check_domain(self.name, (source, operand), "real")
+        if np.zeros((), operand.dtype) != 0:
+            raise TypeError(f"{self.name} starts at zero, which {operand} does not have")
         ones = (1,) * operand.ndim
         window = Window(window_dimensions, window_strides, padding, ones, ones)
         window.check(self.name, operand)

@@ -43,7 +43,7 @@ from hloom.testing.comparison import (
     wider,
 )
 from hloom.testing.operands import combinations, corners, drawn, normal
-from hloom.testing.primitives import primitives, used
+from hloom.testing.primitives import equations_in, primitives, used
 
 __all__ = [
     "CASES",
@@ -66,6 +66,7 @@ __all__ = [
     "differing",
     "directions",
     "drawn",
+    "equations_in",
     "evaluate",
     "flushed",
     "listed",

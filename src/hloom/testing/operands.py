@@ -67,12 +67,14 @@ def drawn(dtype: Any, low: float, high: float, size: int, seed: int) -> NDArray:
     if kind == "bool":
         return rng.integers(0, 2, size).astype(bool)
     if kind in ("signed", "unsigned"):
-        low = max(low, int(dtypes.iinfo(dtype).min))
-        return rng.integers(int(np.ceil(low)), int(high), size, endpoint=True).astype(dtype)
+        info = dtypes.iinfo(dtype)
+        first, last = max(int(np.ceil(low)), int(info.min)), min(int(high), int(info.max))
+        return rng.integers(first, last, size, endpoint=True).astype(dtype)
     values = rng.uniform(low, high, size)
     if kind == "complex":
         return (values + 1j * rng.uniform(-min(high, 4.0), min(high, 4.0), size)).astype(dtype)
-    return values.astype(dtype)
+    with np.errstate(over="ignore"):
+        return values.astype(dtype)
 
 
 def normal(shape: tuple[int, ...], dtype: Any = "float64", seed: int = 0) -> NDArray:

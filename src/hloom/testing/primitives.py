@@ -12,7 +12,7 @@ from typing import Any
 from hloom import control, ops
 from hloom.config import enable_x64
 from hloom.control.abstract import make_jaxpr
-from hloom.core.jaxpr import Jaxpr
+from hloom.core.jaxpr import Equation, Jaxpr
 from hloom.core.primitive import Primitive
 from hloom.testing.case import Case
 
@@ -44,11 +44,18 @@ def used(case: Case, dtype: Any) -> set[str]:
     """
     with enable_x64():
         closed = make_jaxpr(case.fun)(*case.draw(dtype))
-    return set(_names(closed.jaxpr))
+    return {equation.primitive.name for equation in equations_in(closed.jaxpr)}
 
 
-def _names(jaxpr: Jaxpr) -> Iterator[str]:
+def equations_in(jaxpr: Jaxpr) -> Iterator[Equation]:
+    """The equations of a jaxpr, and of those inside it.
+
+    >>> from hloom import testing
+    >>> jaxpr = hloom.make_jaxpr(hloom.jit(lambda x: x + 1))(2.0).jaxpr
+    >>> [equation.primitive for equation in testing.equations_in(jaxpr)]
+    [jit, add]
+    """
     for equation in jaxpr.equations:
-        yield equation.primitive.name
+        yield equation
         for inner in equation.inner_jaxprs():
-            yield from _names(inner)
+            yield from equations_in(inner)

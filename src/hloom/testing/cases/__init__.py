@@ -22,7 +22,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     name: tuple(replace(case, family=name) for case in cases)
     for name, cases in {
         "elementwise": elementwise.CASES + conversions.EUCLID,
-        "convert": conversions.CONVERSIONS,
+        "convert": conversions.CONVERSIONS + conversions.SMALL,
         "select": conversions.CHOICES,
         "linear": shapes.LINEAR,
         "shape": shapes.SHAPE + conversions.COUNTING,

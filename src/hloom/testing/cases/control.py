@@ -93,6 +93,8 @@ LOOPS = [
     Case("scan of a number", lambda c: scan(lambda c, _: (c * 2, c), c, None, length=3), ((2,),),
          lambda c: [c * 8, np.stack([c, c * 2, c * 4])], REAL),
     Case("scan over nothing", _horner, ((3,), (0, 3)), lambda c, xs: [c, xs], SINGLE),
+    Case("scan of a format without zero", lambda c, xs: scan(lambda c, x: (c, x), c, xs),
+         ((), (4,)), lambda c, xs: [c, xs], ("float8_e8m0fnu",), low=1),
     Case("scan that closes over an operand",
          lambda w, c, xs: scan(lambda c, x: (sin(c * w) + x, c), c, xs), ((), (), (4,)), None,
          SINGLE, 9, STEPS, low=-2, high=2),

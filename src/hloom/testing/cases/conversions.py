@@ -60,6 +60,14 @@ CHOICES = [
          lambda i, *xs: np.choose(i, xs, mode="clip")),
 ]  # fmt: skip
 
+SMALL = [
+    Case("reduce_precision of small floats", lambda x: reduce_precision(x, 4, 1), ((20,),), None,
+         ("float8_e5m2", "float8_e4m3fn"), moving=()),
+    Case("reduce_precision of floats that the interpreter lacks",
+         lambda x: reduce_precision(x, 4, 1), ((20,),), None,
+         ("float4_e2m1fn", "float8_e8m0fnu"), moving=(), engines=("xla", "numpy")),
+]  # fmt: skip
+
 COUNTING = [
     Case("iota", lambda x: add(x, iota(x.dtype, 6)), ((6,),),
          lambda x: x + np.arange(6).astype(x.dtype), NUMBERS),

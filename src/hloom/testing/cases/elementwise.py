@@ -101,6 +101,7 @@ CASES = [
     row("ge", compare.ge, EVERYTHING, PAIR),
     row("max", binary.max, EVERYTHING, PAIR, PAIR),
     row("min", binary.min, EVERYTHING, PAIR, PAIR),
+    row("clamp", compare.clamp, ("bool",), ((0, 1), (0, 1), (0, 1))),
     row("clamp", compare.clamp, REAL, ((-9, 0), (-20, 20), (1, 9)), ((-9, 0), (-20, 20), (1, 9))),
     # sign, size and rounding
     row("sign", unary.sign, REAL, WIDE, AWAY),

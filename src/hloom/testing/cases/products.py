@@ -90,6 +90,7 @@ def _case(name: str, lhs: Any, rhs: Any, *args: Any, **options: Any) -> Case:
 
 CONVOLUTION = [
     _case("1-D", (2, 3, 8), (4, 3, 3), (1,), "VALID", dtypes=NUMBERS),
+    _case("1-D of small integers", (2, 3, 8), (4, 3, 3), (1,), "VALID", dtypes=("int4", "uint4")),
     _case("1-D, full", (1, 1, 6), (1, 1, 3), (1,), [(2, 2)], dtypes=NUMBERS),
     _case("strided", (2, 3, 9), (4, 3, 2), (3,), [(1, 2)]),
     _case("cut", (2, 3, 9), (4, 3, 2), (2,), [(-1, -2)]),

@@ -34,6 +34,7 @@ from hloom.transforms.derivatives import jvp
 SUM = "a sum in any order"
 PRODUCT = "a product in any order"
 BITS = ("bool", *INTEGERS)
+SMALL = ("int2", "int4", "uint2", "uint4")
 
 
 def _arg(fun: Any, axis: int) -> Any:
@@ -69,6 +70,10 @@ REDUCE = [
     Case("or", lambda x: reduce_or(x, (1,)), SHAPE, lambda x: np.bitwise_or.reduce(x, 1), BITS),
     Case("xor", lambda x: reduce_xor(x, (2,)), SHAPE,
          lambda x: np.bitwise_xor.reduce(x, 2), BITS),
+    Case("max of small integers", lambda x: reduce_max(x, (0,)), SHAPE, None, SMALL),
+    Case("min of small integers", lambda x: reduce_min(x, (0,)), SHAPE, None, SMALL),
+    Case("and of small integers", lambda x: reduce_and(x, (0,)), SHAPE, None, SMALL),
+    Case("xor of small integers", lambda x: reduce_xor(x, (0,)), SHAPE, None, SMALL),
     Case("argmax", lambda x: argmax(x, 1, "int32"), SHAPE, _arg(np.argmax, 1), moving=()),
     Case("argmin", lambda x: argmin(x, 2, "int32"), SHAPE, _arg(np.argmin, 2), moving=()),
     Case("argmax, int64", lambda x: argmax(x, 0, "int64"), ((9,),),
