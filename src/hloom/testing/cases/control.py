@@ -76,7 +76,7 @@ LOOPS = [
     Case("while_loop", _newton, ((),), np.sqrt, SINGLE, 3, STEPS, low=1, high=9, reverse=False),
     Case("while_loop of integers", lambda n: while_loop(
         lambda s: s[0] > 0, lambda s: (s[0] // 2, s[1] + 1), (n, n * 0))[1], ((),),
-         lambda n: n.dtype.type(int(n).bit_length()), ("int32", "uint8", "int64"), low=0,
+         lambda n: n.dtype.type(max(int(n), 0).bit_length()), ("int32", "uint8", "int64"), low=0,
          moving=()),
     Case("fori_loop", lambda x: fori_loop(1, 4, lambda i, x: sin(x) + i.astype(x.dtype) * x, x),
          ((3,),), None, SINGLE, 9, STEPS),
