@@ -79,3 +79,9 @@ def test_powers_of_many_elements() -> None:
     got = evaluate("xla", binary.pow, x, y)
     bad = ulps(got, want) > 0.51
     assert not bad.any(), show(bad, [x, y], got, want)
+
+
+def test_the_upper_half_of_a_product_of_two_numbers() -> None:
+    x, y = np.uint64(2), np.uint64(2**64 - 1)
+    for engine in testing.ENGINES:
+        assert int(evaluate(engine, binary.mulhi, x, y)) == 1, engine

@@ -480,8 +480,8 @@ def _mulhi_unsigned(x: Term, y: Term) -> Term:
 
 
 def _numpy_mulhi(x: Any, y: Any) -> Any:
-    product = np.asarray(x.astype(object) * y.astype(object))
-    return (product >> dtypes.bits(x.dtype)).astype(x.dtype)
+    upper = (x.astype(object) * y.astype(object)) >> dtypes.bits(x.dtype)
+    return np.asarray(upper, object).astype(x.dtype)  # of 0-d arrays it is a Python int
 
 
 mulhi_p = Elementwise("mulhi", formula=_mulhi, numpy=_numpy_mulhi, domain="integer")

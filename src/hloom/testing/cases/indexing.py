@@ -120,8 +120,15 @@ SCATTER = [
 
 
 # ---- order -----------------------------------------------------------------------------------
+def _in_order(x: Any, axis: int) -> Any:
+    """Sorted, -0.0 before 0.0: where NumPy's sort puts them is not defined."""
+    if x.dtype.kind != "f":
+        return np.sort(x, axis, kind="stable")
+    return np.take_along_axis(x, np.lexsort((~np.signbit(x), x), axis), axis)
+
+
 def _sorted(axis: int) -> Any:
-    return lambda x: np.sort(wider(x), axis)
+    return lambda x: _in_order(wider(x), axis)
 
 
 def _argsorted(axis: int) -> Any:
@@ -175,7 +182,7 @@ def _numpy_found(side: Any) -> Any:
 
 def _ranked(axis: int) -> Any:
     def ranked(x: Any, ranks: Any) -> Any:
-        rows = np.moveaxis(np.sort(wider(x), axis), axis, 0)
+        rows = np.moveaxis(_in_order(wider(x), axis), axis, 0)
         after = np.minimum(ranks + 1, len(rows) - 1)
         if ranks.ndim == 1:
             return [rows[ranks], rows[after]]
