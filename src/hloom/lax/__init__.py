@@ -40,7 +40,7 @@ from hloom.ops.convolution import (
     conv_with_general_padding,
 )
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
-from hloom.ops.dot import Precision, batch_matmul, dot, dot_general
+from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general
 from hloom.ops.dynamic_slicing import (
     dynamic_index_in_dim,
     dynamic_slice,
@@ -59,6 +59,7 @@ from hloom.ops.gather import (
     scatter_add,
 )
 from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
+from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -164,10 +165,14 @@ from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select
 
 __all__ = [
     "ConvDimensionNumbers",
+    "DotAlgorithm",
+    "DotAlgorithmPreset",
+    "DotDimensionNumbers",
     "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
+    "PrecisionLike",
     "RoundingMethod",
     "ScatterDimensionNumbers",
     "abs",

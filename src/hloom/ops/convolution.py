@@ -17,9 +17,10 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops import convolution_programs as programs
 from hloom.ops.convert import convert_element_type
-from hloom.ops.dot import accumulation_dtype, canonical_precision
+from hloom.ops.dot import accumulation_dtype
 from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.linear import full, move, plus, zeros
+from hloom.ops.precision import pair_precision
 from hloom.ops.shape import integers, reshape, rev
 from hloom.ops.windows import Window, count_windows, dilated, padtype_to_pads, pairs
 
@@ -462,7 +463,7 @@ def conv_general_dilated(
     )
     if isinstance(padding, str):
         padding = _named_padding(lhs.aval, rhs.aval, numbers, strides, padding, base, inner)
-    names = canonical_precision(precision)
+    names = pair_precision(name, precision)
     conv = Conv(
         strides, pairs(name, padding), base, inner, numbers, int(feature_group_count),
         int(batch_group_count), accumulation_dtype(name, lhs.aval.dtype, preferred_element_type),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from math import prod
 from typing import Any
 
@@ -13,57 +12,27 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
-from hloom.ops.convert import convert_element_type
-from hloom.ops.elementwise import accumulator, check_same_dtype
+from hloom.ops.convert import convert_element_type, reduce_precision_p
+from hloom.ops.elementwise import check_same_dtype
 from hloom.ops.folds import fold
 from hloom.ops.linear import inverse, move, plus, transpose
+from hloom.ops.precision import (
+    algorithm_of,
+    canonical_precision,
+    check_algorithm,
+    format_of,
+    precision_of_derivative,
+    working_dtype,
+)
 from hloom.ops.shape import array_dtype, integers
 
 Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
 
-
-class Precision(Enum):
-    """How exactly a device with several ways multiplies; CPUs have one, and ignore it.
-
-    `DEFAULT` is the fastest, `HIGHEST` the most exact.
-    """
-
-    DEFAULT = "DEFAULT"
-    HIGH = "HIGH"
-    HIGHEST = "HIGHEST"
-
-    def __repr__(self) -> str:
-        return f"Precision.{self.name}"
-
-    __str__ = __repr__
-
-
-_PRECISIONS = {
-    "default": "DEFAULT", "fastest": "DEFAULT", "bfloat16": "DEFAULT", "high": "HIGH",
-    "bfloat16_3x": "HIGH", "tensorfloat32": "HIGH", "highest": "HIGHEST", "float32": "HIGHEST",
-}  # fmt: skip
-
-
-def canonical_precision(precision: Any) -> tuple[str, str] | None:
-    """A name or `Precision`, or a pair of them for the two operands, as StableHLO spells them."""
-    if precision is None:
-        return None
-    pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
-    names = []
-    for one in pair:
-        name = one.value if isinstance(one, Precision) else _PRECISIONS.get(str(one).lower())
-        if one is None:
-            name = "DEFAULT"
-        if name is None:
-            raise ValueError(
-                f"precision is one of {', '.join(_PRECISIONS)}, a lax.Precision or a pair of them; "
-                f"got {precision!r}"
-            )
-        names.append(name)
-    if len(names) != 2:
-        raise ValueError(f"precision takes one value or one for each operand; got {precision!r}")
-    return names[0], names[1]
+# As users write it: ((lhs contracted, rhs contracted), (lhs batch, rhs batch)).
+DotDimensionNumbers = tuple[
+    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
+]
 
 
 def accumulation_dtype(name: str, dtype: np.dtype[Any], preferred: Any) -> np.dtype[Any]:
@@ -121,6 +90,7 @@ class DotGeneral(Primitive):
         precision: Any = None,
     ) -> ShapedArray:
         check_same_dtype("dot_general", (lhs, rhs))
+        check_algorithm("dot_general", precision, lhs, rhs)
         (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
         _check_pairs("dot_general", "contracted", lhs, rhs, dimension_numbers[0])
         _check_pairs("dot_general", "batch", lhs, rhs, dimension_numbers[1])
@@ -150,7 +120,8 @@ class DotGeneral(Primitive):
         lhs_free = free_axes(lhs.ndim, lhs_contract, lhs_batch)
         rhs_free = free_axes(rhs.ndim, rhs_contract, rhs_batch)
         out = preferred_element_type
-        wide = accumulator(out)
+        wide = working_dtype(precision, out)
+        lhs, rhs = (_numpy_rounded(x, precision, i) for i, x in enumerate((lhs, rhs)))
         batch = [lhs.shape[i] for i in lhs_batch]
         size = prod(lhs.shape[i] for i in lhs_contract)
         rows, columns = [lhs.shape[i] for i in lhs_free], [rhs.shape[i] for i in rhs_free]
@@ -179,7 +150,10 @@ class DotGeneral(Primitive):
         if not lhs.aval.size or not rhs.aval.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         # Narrow floats are summed in f32; in their own type a long sum stops growing.
-        wide = accumulator(out.dtype)
+        wide = working_dtype(precision, out.dtype)
+        if algorithm_of(precision) is not None:
+            lhs, rhs = (_write_rounded(block, x, precision, i) for i, x in enumerate((lhs, rhs)))
+            precision = None
         if wide != lhs.aval.dtype:
             lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
         target = out.update(dtype=wide)
@@ -232,6 +206,22 @@ class DotGeneral(Primitive):
             place += len(free_axes(x.aval.ndim, cx, bx))
         out = self(x, y, dimension_numbers=(contract, batch), **params)
         return out, len(bx) + place
+
+
+def _numpy_rounded(x: Any, precision: Any, operand: int) -> Any:
+    """An operand with the digits that the algorithm leaves it."""
+    form = format_of(precision, operand, x.dtype)
+    if form is None:
+        return x
+    return reduce_precision_p.numpy(x, exponent_bits=form[0], mantissa_bits=form[1])
+
+
+def _write_rounded(block: Any, x: Any, precision: Any, operand: int) -> Any:
+    """The same by an operation that XLA keeps, as it does not a conversion there and back."""
+    form = format_of(precision, operand, x.aval.dtype)
+    if form is None:
+        return x
+    return block.op(f"stablehlo.reduce_precision {x}, format = e{form[0]}m{form[1]}", (x,), x.aval)
 
 
 # ---- programs -------------------------------------------------------------------------------
@@ -322,6 +312,8 @@ def _adjoint(
 ) -> Any:
     """The cotangent of the operand with this aval, whose axes the product gives in `order`."""
     params = {**params, "preferred_element_type": ct.aval.dtype}
+    if "precision" in params:
+        params["precision"] = precision_of_derivative(params["precision"])
     other = convert_element_type(other, ct.aval.dtype)
     out = dot_general_p(ct, other, dimension_numbers=numbers, **params)
     return convert_element_type(transpose(out, inverse(order)), aval.dtype)
@@ -341,8 +333,10 @@ def dot_general(
 
     `dimension_numbers` is `((lhs contracted, rhs contracted), (lhs batch, rhs batch))`, each a
     sequence of axes.  The result has the batch axes, then the other axes of lhs, then those of
-    rhs, and the operands' dtype or `preferred_element_type`.  Raises TypeError where paired axes
-    differ in size or the operands in dtype.
+    rhs, and the operands' dtype or `preferred_element_type`.  `precision` is a `Precision`, a pair
+    of them or a name, which CPUs ignore, or a `DotAlgorithm` or a preset, which is done on every
+    engine.  Raises TypeError where paired axes differ in size or the operands in dtype, or where
+    an algorithm is not for that dtype.
 
     >>> lax.dot_general(jnp.ones((2, 3)), jnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
