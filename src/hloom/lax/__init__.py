@@ -60,6 +60,7 @@ from hloom.ops.gather import (
 )
 from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
 from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
+from hloom.ops.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -173,6 +174,7 @@ __all__ = [
     "GatherScatterMode",
     "Precision",
     "PrecisionLike",
+    "RaggedDotDimensionNumbers",
     "RoundingMethod",
     "ScatterDimensionNumbers",
     "abs",
@@ -289,6 +291,8 @@ __all__ = [
     "polygamma",
     "population_count",
     "pow",
+    "ragged_dot",
+    "ragged_dot_general",
     "real",
     "reciprocal",
     "reduce",

@@ -73,6 +73,18 @@ def _check_pairs(text: str, what: str, lhs: Any, rhs: Any, pairs: tuple[Axes, Ax
             )
 
 
+def check_axes(name: str, lhs: ShapedArray, rhs: ShapedArray, numbers: Numbers) -> None:
+    """Raise unless axes pair up, with equal sizes, and none is named twice."""
+    _check_pairs(name, "contracted", lhs, rhs, numbers[0])
+    _check_pairs(name, "batch", lhs, rhs, numbers[1])
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    for side, axes in (("lhs", lhs_contract + lhs_batch), ("rhs", rhs_contract + rhs_batch)):
+        if len(set(axes)) != len(axes):  # StableHLO dot_general C3, C4
+            raise ValueError(
+                f"{name} takes each axis of {side} once, contracted or batch; got {axes}"
+            )
+
+
 class DotGeneral(Primitive):
     """(f32[2,3], f32[3,4]) -- dimension_numbers=(([1], [0]), ([], [])), .. --> f32[2,4].
 
@@ -91,16 +103,8 @@ class DotGeneral(Primitive):
     ) -> ShapedArray:
         check_same_dtype("dot_general", (lhs, rhs))
         check_algorithm("dot_general", precision, lhs, rhs)
+        check_axes("dot_general", lhs, rhs, dimension_numbers)
         (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
-        _check_pairs("dot_general", "contracted", lhs, rhs, dimension_numbers[0])
-        _check_pairs("dot_general", "batch", lhs, rhs, dimension_numbers[1])
-        for name, axes in (
-            ("lhs", lhs_contract + lhs_batch), ("rhs", rhs_contract + rhs_batch),
-        ):  # fmt: skip
-            if len(set(axes)) != len(axes):  # C3, C4
-                raise ValueError(
-                    f"dot_general takes each axis of {name} once, contracted or batch; got {axes}"
-                )
         shape = [lhs.shape[i] for i in lhs_batch]
         shape += [lhs.shape[i] for i in free_axes(lhs.ndim, lhs_contract, lhs_batch)]
         shape += [rhs.shape[i] for i in free_axes(rhs.ndim, rhs_contract, rhs_batch)]
@@ -322,6 +326,22 @@ def _adjoint(
 dot_general_p = DotGeneral("dot_general")
 
 
+def canonical_numbers(name: str, dimension_numbers: Any) -> Numbers:
+    """Dimension numbers as tuples of integers; raises TypeError for what is none."""
+    try:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} takes dimension_numbers as ((lhs contracted, rhs contracted), "
+            f"(lhs batch, rhs batch)); got {dimension_numbers!r}"
+        ) from None
+    axes = [
+        integers(name, "dimension_numbers", a)
+        for a in (lhs_contract, rhs_contract, lhs_batch, rhs_batch)
+    ]
+    return (axes[0], axes[1]), (axes[2], axes[3])
+
+
 def dot_general(
     lhs: Any,
     rhs: Any,
@@ -342,25 +362,13 @@ def dot_general(
     (2, 4)
     """
     lhs, rhs = convert_operands("dot_general", (lhs, rhs))
-    try:
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
-    except (TypeError, ValueError):
-        raise TypeError(
-            "dot_general takes dimension_numbers as ((lhs contracted, rhs contracted), "
-            f"(lhs batch, rhs batch)); got {dimension_numbers!r}"
-        ) from None
-    axes = [
-        integers("dot_general", "dimension_numbers", a)
-        for a in (lhs_contract, rhs_contract, lhs_batch, rhs_batch)
-    ]
+    numbers = canonical_numbers("dot_general", dimension_numbers)
     dtype = accumulation_dtype("dot_general", lhs.aval.dtype, preferred_element_type)
     names = canonical_precision(precision)
     extra = {} if names is None else {"precision": names}
     return dot_general_p(
-        lhs, rhs,
-        dimension_numbers=((axes[0], axes[1]), (axes[2], axes[3])),
-        preferred_element_type=dtype, **extra,
-    )  # fmt: skip
+        lhs, rhs, dimension_numbers=numbers, preferred_element_type=dtype, **extra
+    )
 
 
 def dot(

@@ -1,0 +1,328 @@
+"""Ragged products in their three modes, against a loop over the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hloom
+import hloom.numpy as jnp
+from hloom import lax
+from hloom.lax import RaggedDotDimensionNumbers
+from hloom.ops import ragged
+from tests.ops import machine, structured
+from tests.ops.structured import NUMBERS, Case
+
+SUM = "a sum of products in any order"
+FEW = ("int32", "float32", "float64")
+
+
+def _numbers(
+    contract: Any, batch: Any, row: int, group: int | None = None
+) -> RaggedDotDimensionNumbers:
+    return RaggedDotDimensionNumbers((contract, batch), [row], [] if group is None else [group])
+
+
+def _group_of_rows(sizes: Any, rows: int) -> Any:
+    """The group of each row by counting, -1 for rows behind the last."""
+    held = [j for j, size in enumerate(sizes) for _ in range(max(int(size), 0))]
+    return np.array((held + [-1] * rows)[:rows])
+
+
+def _masks(lhs: Any, sizes: Any, numbers: RaggedDotDimensionNumbers) -> Any:
+    """bool [g, *lhs.shape]: which elements of lhs belong to a group."""
+    (contract, _), (batch, _) = numbers.dot_dimension_numbers
+    (row,) = numbers.lhs_ragged_dimensions
+    free = tuple(a for a in range(lhs.ndim) if a not in contract + batch)
+    kin = tuple(contract) if row in contract else free
+    outer = batch + kin[: kin.index(row)]
+    masks = np.zeros((sizes.shape[-1], *lhs.shape), bool)
+    for place in np.ndindex(lhs.shape):
+        at = () if sizes.ndim == 1 else tuple(place[a] for a in outer)
+        group = _group_of_rows(sizes[at], lhs.shape[row])[place[row]]
+        if group >= 0:
+            masks[(group, *place)] = True
+    return masks
+
+
+def _oracle(numbers: RaggedDotDimensionNumbers) -> Any:
+    """The sum, or the stack, over groups of the product of what belongs to each."""
+    (contract, rhs_contract), (batch, rhs_batch) = numbers.dot_dimension_numbers
+    (row,), group = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
+
+    def run(x: Any, y: Any, sizes: Any) -> Any:
+        x, y = machine.wider(x), machine.wider(y)
+        if row in batch:
+            return _einsum(x, y, numbers.dot_dimension_numbers)
+        parts = []
+        for j, mask in enumerate(_masks(x, sizes, numbers)):
+            matrix, plain = y, numbers.dot_dimension_numbers
+            if group:
+                matrix = np.take(y, j, group[0])
+                plain = ((contract, _without(group[0], rhs_contract)),
+                         (batch, _without(group[0], rhs_batch)))  # fmt: skip
+            parts.append(_einsum(np.where(mask, x, 0), matrix, plain))
+        if row in contract:
+            return np.stack(parts)
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return total
+
+    return run
+
+
+def _without(axis: int, axes: Any) -> Any:
+    """The axes after that one was taken away."""
+    return tuple(a - (a > axis) for a in axes)
+
+
+def _einsum(x: Any, y: Any, numbers: Any) -> Any:
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    left, right = list("abcdefgh"[: x.ndim]), list("zyxwvuts"[: y.ndim])
+    for a, b in zip(lhs_contract + lhs_batch, rhs_contract + rhs_batch):
+        right[b] = left[a]
+    out = [left[a] for a in lhs_batch]
+    out += [c for i, c in enumerate(left) if i not in lhs_contract + lhs_batch]
+    out += [c for i, c in enumerate(right) if i not in rhs_contract + rhs_batch]
+    return np.einsum(f"{''.join(left)},{''.join(right)}->{''.join(out)}", x, y)
+
+
+def _case(name: str, numbers: Any, lhs: Any, rhs: Any, sizes: Any, types: Any = FEW) -> Case:
+    def run(x: Any, y: Any, s: Any) -> Any:
+        return lax.ragged_dot_general(x, y, s, numbers)
+
+    operands = (lhs, rhs, np.array(sizes, np.int32))
+    return Case(name, run, operands, _oracle(numbers), types, 40, SUM, low=-2, high=2)
+
+
+PLAIN = _numbers(((1,), (1,)), ((), ()), 0, 0)
+BATCHED = _numbers(((2,), (2,)), ((0,), (1,)), 1, 0)
+ROWS_ANYHOW = _numbers(((0,), (3,)), ((3,), (0,)), 2, 2)
+TWO_OUTER = _numbers(((3,), (1,)), ((), ()), 1, 0)
+CONTRACTED = _numbers(((0,), (0,)), ((), ()), 0)
+CONTRACTED_BATCH = _numbers(((1,), (0,)), ((2,), (1,)), 1)
+CONTRACTED_TWO = _numbers(((2, 1), (0, 2)), ((0,), (1,)), 1)
+CONTRACTED_INNER = _numbers(((1, 2), (2, 0)), ((0,), (1,)), 1)
+CASES = [
+    Case("plain", lax.ragged_dot, ((7, 3), (3, 3, 2), np.array([2, 1, 4])), _oracle(PLAIN),
+         NUMBERS, 40, SUM, low=-2, high=2),
+    _case("rows left over", PLAIN, (7, 3), (3, 3, 2), [2, 0, 3]),
+    _case("too many rows", PLAIN, (7, 3), (3, 3, 2), [5, 9, 3]),
+    _case("all in one group", PLAIN, (7, 3), (3, 3, 2), [0, 7, 0]),
+    _case("no rows in a group", PLAIN, (7, 3), (3, 3, 2), [0, 0, 0]),
+    _case("negative sizes", PLAIN, (7, 3), (3, 3, 2), [2, -3, 4]),
+    _case("more groups than rows", PLAIN, (3, 2), (8, 2, 4), [0, 1, 0, 0, 1, 0, 1, 0]),
+    _case("many rows", PLAIN, (300, 4), (5, 4, 3), [100, 3, 0, 77, 64]),
+    _case("one group", PLAIN, (7, 3), (1, 3, 2), [5]),
+    _case("batch, same sizes", BATCHED, (2, 6, 3), (3, 2, 3, 2), [2, 1, 3]),
+    _case("batch, own sizes", BATCHED, (2, 6, 3), (3, 2, 3, 2), [[2, 1, 3], [1, 0, 2]]),
+    _case("axes anyhow", ROWS_ANYHOW, (3, 2, 6, 2), (2, 4, 3, 3), [2, 1, 3]),
+    _case("axes anyhow, own sizes", ROWS_ANYHOW, (3, 2, 6, 2), (2, 4, 3, 3),
+          np.arange(12).reshape(2, 2, 3) % 4),
+    _case("outer and inner axes", TWO_OUTER, (2, 5, 3, 2), (2, 2, 3), [2, 2]),
+    _case("outer and inner axes, own sizes", TWO_OUTER, (2, 5, 3, 2), (2, 2, 3),
+          [[2, 2], [1, 4]]),
+    _case("contracted", CONTRACTED, (7, 3), (7, 2), [2, 1, 4], NUMBERS),
+    _case("contracted, left over", CONTRACTED, (7, 3), (7, 2), [2, 0, 1, 1]),
+    _case("contracted, many rows", CONTRACTED, (300, 4), (300, 3), [100, 3, 0, 77, 64]),
+    _case("contracted, batch", CONTRACTED_BATCH, (2, 6, 3), (6, 3, 4), [2, 1, 2]),
+    _case("contracted, batch, own sizes", CONTRACTED_BATCH, (2, 6, 3), (6, 3, 4),
+          [[2, 1], [1, 0], [3, 3]]),
+    _case("two contracted, same sizes", CONTRACTED_TWO, (2, 6, 3, 4), (3, 2, 6, 2), [2, 1, 3]),
+    _case("two contracted, own sizes", CONTRACTED_TWO, (2, 6, 3, 4), (3, 2, 6, 2),
+          np.arange(18).reshape(2, 3, 3) % 4),
+    _case("two contracted, inner", CONTRACTED_INNER, (2, 6, 3, 4), (3, 2, 6, 2),
+          [[2, 1, 3], [1, 0, 2]]),
+    _case("batch axis", _numbers(((2,), (1,)), ((0,), (0,)), 0), (4, 2, 3), (4, 3, 2), [2, 1, 1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
+def test_value(case: Case, dtype: str) -> None:
+    structured.check_value(case, dtype)
+
+
+@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
+def test_derivative(case: Case) -> None:
+    structured.check_jvp(case)
+    structured.check_adjoint(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_batch(case: Case) -> None:
+    structured.check_batch(case)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint32"])
+def test_sizes_of_any_integer_dtype(dtype: str) -> None:
+    x = np.arange(400, dtype=np.float32).reshape(400, 1)
+    y = np.array([1, 10, 100], np.float32).reshape(3, 1, 1)
+    sizes = np.array([100, 120, 90], dtype)
+    want = x.ravel() * np.repeat([1, 10, 100, 0], [100, 120, 90, 90])
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, lax.ragged_dot, x, y, sizes)
+        np.testing.assert_array_equal(got.ravel(), want, engine)
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1, 2, 4])
+@pytest.mark.parametrize("count", [1, 3])
+def test_group_offset_says_which_matrices_are_here(offset: int, count: int) -> None:
+    x = np.arange(1, 9, dtype=np.float32).reshape(8, 1)
+    y = np.arange(1, count + 1, dtype=np.float32).reshape(count, 1, 1)
+    sizes = np.array([2, 1, 4])
+    group = np.array([0, 0, 1, 2, 2, 2, 2, 9]) - offset
+    is_here = (group >= 0) & (group < count) & (np.arange(8) < 7)
+    want = np.where(is_here, x.ravel() * (group + 1), 0)
+    for engine in machine.ENGINES:
+        run = lambda x, y, s: lax.ragged_dot(x, y, s, group_offset=np.array([offset]))
+        (got,) = structured.evaluate(engine, run, x, y, sizes)
+        np.testing.assert_array_equal(got.ravel(), want, engine)
+
+
+def test_parts_of_the_matrices_add_up_to_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    x, y = jnp.asarray(rng.normal(size=(20, 3))), jnp.asarray(rng.normal(size=(4, 3, 2)))
+    sizes = jnp.array([5, 0, 7, 6])
+    parts = [lax.ragged_dot(x, y[i : i + 2], sizes, group_offset=jnp.array([i])) for i in (0, 2)]
+    np.testing.assert_array_equal(parts[0] + parts[1], lax.ragged_dot(x, y, sizes))
+
+
+@pytest.mark.parametrize("engine", machine.ENGINES)
+def test_what_is_not_finite_stays_in_its_group(engine: str) -> None:
+    x, y = np.ones((5, 2), np.float32), np.ones((3, 2, 2), np.float32)
+    y[1], x[4] = np.nan, np.inf
+    (got,) = structured.evaluate(engine, lax.ragged_dot, x, y, np.array([2, 1, 1]))
+    np.testing.assert_array_equal(got[:, 0], [2, 2, np.nan, 2, 0])
+    with hloom.engine(engine):
+        slopes = hloom.grad(lambda y: jnp.sum(lax.ragged_dot(x, y, np.array([2, 1, 1]))))(y)
+        np.testing.assert_array_equal(slopes[:, 0, 0], [2, 1, 1])
+    (got,) = structured.evaluate(
+        engine, lambda x, s: lax.ragged_dot_general(x, x, s, CONTRACTED), x, np.array([2, 1, 1])
+    )
+    np.testing.assert_array_equal(got[:, 0, 0], [2, 1, 1])
+
+
+@pytest.mark.parametrize("engine", machine.ENGINES)
+def test_products_of_bool_are_any(engine: str) -> None:
+    x = np.array([[1, 0], [0, 1], [0, 0], [1, 1]], bool)
+    y = np.array([[[1], [0]], [[0], [1]]], bool)
+    (got,) = structured.evaluate(engine, lax.ragged_dot, x, y, np.array([2, 2]))
+    np.testing.assert_array_equal(got.ravel(), [True, False, False, True])
+    (got,) = structured.evaluate(
+        engine, lambda x, s: lax.ragged_dot_general(x, x, s, CONTRACTED), x, np.array([3, 1])
+    )
+    np.testing.assert_array_equal(got, [[[1, 0], [0, 1]], [[1, 1], [1, 1]]])
+    assert got.dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "sizes"),
+    [((0, 3), (2, 3, 2), [0, 0]), ((4, 0), (2, 0, 2), [2, 2]), ((4, 3), (2, 3, 0), [2, 2]),
+     ((4, 3), (0, 3, 2), []), ((4, 3), (1, 3, 2), [0])],
+    ids=str,
+)  # fmt: skip
+def test_empty_operands(lhs: Any, rhs: Any, sizes: Any) -> None:
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(
+            engine, lax.ragged_dot, np.ones(lhs), np.ones(rhs), np.array(sizes, np.int32)
+        )
+        np.testing.assert_array_equal(got, np.zeros((lhs[0], rhs[2])))
+    total = lambda x, y: jnp.sum(lax.ragged_dot(x, y, np.array(sizes, np.int32)))
+    grads = hloom.grad(total, (0, 1))(jnp.ones(lhs), jnp.ones(rhs))
+    assert [g.shape for g in grads] == [lhs, rhs]
+
+
+def test_narrow_floats_are_summed_in_f32() -> None:
+    x = jnp.full((5000, 1), 0.25, "bfloat16")
+    got = lax.ragged_dot_general(x, x, jnp.array([5000]), CONTRACTED)
+    assert got.dtype == x.dtype and float(got[0, 0, 0]) == 312
+    wide = lax.ragged_dot_general(
+        x, x, jnp.array([5000]), CONTRACTED, preferred_element_type="float32"
+    )
+    assert float(wide[0, 0, 0]) == 312.5
+
+
+def test_jit_takes_sizes_as_values() -> None:
+    run = hloom.jit(lax.ragged_dot)
+    x, y = jnp.ones((6, 1)), jnp.array([1.0, 10.0]).reshape(2, 1, 1)
+    for sizes in ([1, 5], [6, 0], [0, 2]):
+        want = np.repeat([1, 10, 0], [*sizes, 6 - sum(sizes)])
+        np.testing.assert_array_equal(run(x, y, jnp.array(sizes)).ravel(), want)
+
+
+def test_precision_reaches_the_products() -> None:
+    x, y = jnp.full((3, 1), 1.0001), jnp.ones((2, 1, 1))
+    got = lax.ragged_dot(x, y, jnp.array([1, 2]), precision="BF16_BF16_F32")
+    np.testing.assert_array_equal(got, np.ones((3, 1)))
+
+
+@pytest.mark.parametrize(("rows", "runs"), [(1, 1), (5, 8), (512, 8), (64, 64), (1000, 1)])
+def test_there_are_enough_tiles_for_any_sizes(rows: int, runs: int) -> None:
+    size, tiles = ragged._tile_size(rows, runs, 1)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        sizes = rng.multinomial(rows, rng.dirichlet(np.ones(runs) * 0.3))
+        assert np.ceil(sizes / size).sum() <= tiles
+
+
+def test_sizes_whose_sum_int32_does_not_hold() -> None:
+    rows = 40_000
+    x, y = jnp.ones((rows, 1)), jnp.ones((70_000, 1, 1))
+    sizes = jnp.zeros(70_000, int).at[jnp.array([5, 69_999])].set(rows)
+    np.testing.assert_array_equal(lax.ragged_dot(x, y, sizes), np.ones((rows, 1)))
+
+
+X, Y, SIZES = jnp.ones((6, 3)), jnp.ones((2, 3, 4)), jnp.array([2, 4])
+DOT = ((1,), (1,)), ((), ())
+
+
+def _general(numbers: Any, lhs: Any = X, rhs: Any = Y, sizes: Any = SIZES, **options: Any) -> Any:
+    return lambda: lax.ragged_dot_general(lhs, rhs, sizes, numbers, **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: lax.ragged_dot(X, Y[0], SIZES), TypeError, "matrices [g,k,n]; got f32[6,3] and"),
+        (lambda: lax.ragged_dot(X, jnp.ones((2, 4, 4)), SIZES), TypeError, "3 != 4"),
+        (lambda: lax.ragged_dot(X, Y.astype(int), SIZES), TypeError, "one dtype"),
+        (lambda: lax.ragged_dot(X, Y, jnp.array([1.0, 2.0])), TypeError, "that are integers"),
+        (lambda: lax.ragged_dot(X, Y, 3), TypeError, "shape (groups,)"),
+        (lambda: lax.ragged_dot(X, Y, jnp.array([1, 2, 3])), TypeError, "3 are in group_sizes"),
+        (lambda: lax.ragged_dot(X, Y, SIZES[None]), TypeError, "shape (groups,)"),
+        (lambda: lax.ragged_dot(X, Y, SIZES, group_offset=1.0), TypeError, "integer of shape (1,)"),
+        (lambda: lax.ragged_dot(X, Y, SIZES, group_offset=SIZES), TypeError, "shape (1,)"),
+        (lambda: lax.ragged_dot(X, Y, SIZES, "some"), ValueError, "precision is one of"),
+        (lambda: lax.ragged_dot(X, Y, SIZES, None, "float16"), TypeError, "narrower"),
+        (lambda: lax.ragged_dot(X, Y, SIZES, "ANY_F8_ANY_F8_F32"), TypeError, "8-bit float"),
+        (lambda: lax.ragged_dot(X, Y, [[1], 2]), TypeError, "takes arrays and numbers"),
+        (_general(None), TypeError, "takes lax.RaggedDotDimensionNumbers"),
+        (_general(RaggedDotDimensionNumbers(DOT, [], [0])), ValueError, "one axis of lhs"),
+        (_general(RaggedDotDimensionNumbers(DOT, [0, 1], [0])), ValueError, "one axis of lhs"),
+        (_general(RaggedDotDimensionNumbers(DOT, [2], [0])), ValueError, "from 0 to 1; got (2,)"),
+        (_general(RaggedDotDimensionNumbers(DOT, [-2], [0])), ValueError, "got (-2,)"),
+        (_general(RaggedDotDimensionNumbers(DOT, [0], [])), ValueError, "a free one"),
+        (_general(RaggedDotDimensionNumbers(DOT, [1], [0])), ValueError, "a contracted one"),
+        (_general(RaggedDotDimensionNumbers(DOT, [0], [1])), ValueError, "neither contracted"),
+        (_general(RaggedDotDimensionNumbers(DOT, [0], [3])), ValueError, "from 0 to 2"),
+        (_general(RaggedDotDimensionNumbers((((1, 1), (1, 2)), ((), ())), [0], [0])), TypeError,
+         "3 != 4"),
+        (_general(CONTRACTED, rhs=X, group_offset=[0]), TypeError, "arrays and numbers"),
+        (_general(CONTRACTED, rhs=X, group_offset=jnp.array([0])), ValueError, "only where rhs"),
+        (lambda: RaggedDotDimensionNumbers(3, [0], [0]), TypeError, "dimension_numbers as"),
+        (lambda: RaggedDotDimensionNumbers(DOT, 0, [0]), TypeError, "lhs_ragged_dimensions"),
+    ],
+)  # fmt: skip
+def test_errors(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error) as raised:
+        call()
+    assert words in str(raised.value)
+
+
+def test_dimension_numbers_are_values() -> None:
+    numbers = RaggedDotDimensionNumbers(([[1], [1]], [[], []]), [0], [0])
+    assert numbers == PLAIN and hash(numbers) == hash(PLAIN)
+    assert "lhs_ragged_dimensions=(0,)" in repr(numbers)
