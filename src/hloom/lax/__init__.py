@@ -40,7 +40,7 @@ from hloom.ops.convolution import (
     conv_with_general_padding,
 )
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
-from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general
+from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general, scaled_dot
 from hloom.ops.dynamic_slicing import (
     dynamic_index_in_dim,
     dynamic_slice,
@@ -311,6 +311,7 @@ __all__ = [
     "rev",
     "round",
     "rsqrt",
+    "scaled_dot",
     "scan",
     "scatter",
     "scatter_add",

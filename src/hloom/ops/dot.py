@@ -12,10 +12,11 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.ops.arithmetic import mul
 from hloom.ops.convert import convert_element_type, reduce_precision_p
-from hloom.ops.elementwise import check_same_dtype
+from hloom.ops.elementwise import check_domain, check_same_dtype
 from hloom.ops.folds import fold
-from hloom.ops.linear import inverse, move, plus, transpose
+from hloom.ops.linear import broadcast_in_dim, inverse, move, plus, transpose
 from hloom.ops.precision import (
     algorithm_of,
     canonical_precision,
@@ -24,7 +25,7 @@ from hloom.ops.precision import (
     precision_of_derivative,
     working_dtype,
 )
-from hloom.ops.shape import array_dtype, integers
+from hloom.ops.shape import array_dtype, integers, reshape
 
 Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
@@ -414,3 +415,95 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
         )
     batch = tuple(range(ndim - 2))
     return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision)
+
+
+# ---- with scales ------------------------------------------------------------------------------
+def _check_scale(text: str, side: str, x: ShapedArray, scale: ShapedArray, contract: Axes) -> None:
+    """Raise unless a scale has the operand's axes, and divides the contracted ones."""
+    if scale.ndim != x.ndim:
+        raise TypeError(f"{text}: {side}_scale {scale} needs the rank of {side}, {x.ndim}")
+    for axis, (size, count) in enumerate(zip(x.shape, scale.shape)):
+        if axis not in contract:
+            if size != count:
+                raise TypeError(
+                    f"{text}: {side}_scale {scale} needs size {size} on axis {axis}, which is not "
+                    "contracted"
+                )
+        elif size and (not count or size % count or size == count):
+            raise TypeError(
+                f"{text}: {side}_scale {scale} has size {count} on the contracted axis {axis}, "
+                f"where a divisor of {size} below it is needed: a scale for each block of 2 or more"
+            )
+
+
+def _scaled(x: Any, scale: Any, contract: Axes, dtype: np.dtype[Any]) -> Any:
+    """`x * scale` in the dtype, where each scale along a contracted axis is for a block."""
+    x = convert_element_type(x, dtype)
+    if scale is None:
+        return x
+    scale = convert_element_type(scale, dtype)
+    for axis in contract:
+        size, count = x.aval.shape[axis], scale.aval.shape[axis]
+        shape = scale.aval.shape
+        block = (*shape[: axis + 1], size // max(count, 1), *shape[axis + 1 :])
+        places = tuple(i + (i > axis) for i in range(scale.aval.ndim))
+        spread = broadcast_in_dim(scale, block, places)
+        scale = reshape(spread, (*shape[:axis], size, *shape[axis + 1 :]))
+    return mul(x, scale)
+
+
+def _default_numbers(lhs: ShapedArray) -> Numbers:
+    if lhs.ndim < 2:
+        raise TypeError(
+            f"scaled_dot takes operands with 2 axes or more; got {lhs}. For vectors give "
+            "dimension_numbers=(((0,), (0,)), ((), ()))."
+        )
+    batch = tuple(range(lhs.ndim - 2))
+    return ((lhs.ndim - 1,), (lhs.ndim - 2,)), (batch, batch)
+
+
+def scaled_dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    lhs_scale: Any = None,
+    rhs_scale: Any = None,
+    dimension_numbers: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`(lhs * lhs_scale) @ (rhs * rhs_scale)`, where a scale is for a block of contracted elements.
+
+    A scale has its operand's shape, but along contracted axes a divisor of the size: block
+    scaling as for 8-bit and 4-bit floats.  Operands and scales are integers or floats of any
+    dtypes.  They are multiplied, and products summed, in `preferred_element_type`, a float of 16
+    bits or more that the result has too: bfloat16 unless given.  `dimension_numbers` are those of
+    `dot_general`; without them axes before the last two are batch axes.  Raises TypeError where
+    shapes or dtypes don't go together.
+
+    >>> x, scale = jnp.ones((1, 4)), jnp.array([[1.0, 10.0]])
+    >>> lax.scaled_dot(x, jnp.ones((4, 1)), lhs_scale=scale, preferred_element_type="float32")
+    Array([[22.]], dtype=float32)
+    """
+    name = "scaled_dot"
+    lhs, rhs, *scales = (
+        x if x is None else convert_operands(name, (x,))[0]
+        for x in (lhs, rhs, lhs_scale, rhs_scale)
+    )
+    dtype = array_dtype("bfloat16" if preferred_element_type is None else preferred_element_type)
+    if dtypes.kind(dtype) != "float" or dtypes.bits(dtype) < 16:
+        raise TypeError(
+            f"{name}: preferred_element_type is a float of 16 bits or more; got {dtype.name}"
+        )
+    if lhs.aval.ndim != rhs.aval.ndim:
+        raise TypeError(f"{name} takes operands of one rank; got {lhs.aval} and {rhs.aval}")
+    given = dimension_numbers is not None
+    numbers = canonical_numbers(name, dimension_numbers) if given else _default_numbers(lhs.aval)
+    text = f"{name} of {lhs.aval} and {rhs.aval}"
+    check_axes(text, lhs.aval, rhs.aval, numbers)
+    check_domain(name, [x.aval for x in (lhs, rhs, *scales) if x is not None], "real")
+    made = []
+    for side, x, scale, contract in zip(("lhs", "rhs"), (lhs, rhs), scales, numbers[0]):
+        if scale is not None:
+            _check_scale(text, side, x.aval, scale.aval, contract)
+        made.append(_scaled(x, scale, contract, dtype))
+    return dot_general_p(*made, dimension_numbers=numbers, preferred_element_type=dtype)
