@@ -31,6 +31,7 @@ from hloom.ops.complex import complex, conj, imag, real
 from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
 from hloom.ops.convolution import (
     ConvDimensionNumbers,
+    ConvGeneralDilatedDimensionNumbers,
     conv,
     conv_dimension_numbers,
     conv_general_dilated,
@@ -38,6 +39,12 @@ from hloom.ops.convolution import (
     conv_shape_tuple,
     conv_transpose,
     conv_with_general_padding,
+)
+from hloom.ops.convolution_patches import (
+    conv_general_dilated_local,
+    conv_general_dilated_patches,
+    conv_general_shape_tuple,
+    conv_transpose_shape_tuple,
 )
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general, scaled_dot
@@ -166,6 +173,7 @@ from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select
 
 __all__ = [
     "ConvDimensionNumbers",
+    "ConvGeneralDilatedDimensionNumbers",
     "DotAlgorithm",
     "DotAlgorithmPreset",
     "DotDimensionNumbers",
@@ -218,9 +226,13 @@ __all__ = [
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
+    "conv_general_dilated_local",
+    "conv_general_dilated_patches",
     "conv_general_permutations",
+    "conv_general_shape_tuple",
     "conv_shape_tuple",
     "conv_transpose",
+    "conv_transpose_shape_tuple",
     "conv_with_general_padding",
     "convert_element_type",
     "copy",
