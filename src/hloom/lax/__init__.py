@@ -9,6 +9,7 @@ from hloom.control.branches import cond, switch
 from hloom.control.computations import reduce, reduce_window
 from hloom.control.looping import fori_loop, map, scan, while_loop
 from hloom.lax import linalg
+from hloom.ops.accuracy import AccuracyMode, Tolerance
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.binary import (
     bitwise_and,
@@ -55,6 +56,7 @@ from hloom.ops.dynamic_slicing import (
     dynamic_update_index_in_dim,
     dynamic_update_slice,
     dynamic_update_slice_in_dim,
+    index_take,
 )
 from hloom.ops.euclid import gcd, hypot
 from hloom.ops.fft import FftType, fft
@@ -89,11 +91,14 @@ from hloom.ops.scatter import (
 from hloom.ops.searching import order_statistics, searchsorted
 from hloom.ops.shape import (
     broadcast,
+    broadcast_like,
     broadcast_shapes,
     broadcast_to_rank,
     broadcasted_iota,
     collapse,
     copy,
+    dce_sink,
+    dtype,
     empty,
     expand_dims,
     full,
@@ -109,6 +114,7 @@ from hloom.ops.slicing import (
     concatenate,
     index_in_dim,
     pad,
+    shape_as_value,
     slice,
     slice_in_dim,
     split,
@@ -172,6 +178,7 @@ from hloom.ops.unary import (
 from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select_and_scatter_add
 
 __all__ = [
+    "AccuracyMode",
     "ConvDimensionNumbers",
     "ConvGeneralDilatedDimensionNumbers",
     "DotAlgorithm",
@@ -185,6 +192,7 @@ __all__ = [
     "RaggedDotDimensionNumbers",
     "RoundingMethod",
     "ScatterDimensionNumbers",
+    "Tolerance",
     "abs",
     "acos",
     "acosh",
@@ -211,6 +219,7 @@ __all__ = [
     "bitwise_xor",
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_like",
     "broadcast_shapes",
     "broadcast_to_rank",
     "broadcasted_iota",
@@ -243,10 +252,12 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "dce_sink",
     "digamma",
     "div",
     "dot",
     "dot_general",
+    "dtype",
     "dynamic_index_in_dim",
     "dynamic_slice",
     "dynamic_slice_in_dim",
@@ -275,6 +286,7 @@ __all__ = [
     "hypot",
     "imag",
     "index_in_dim",
+    "index_take",
     "integer_pow",
     "iota",
     "is_finite",
@@ -336,6 +348,7 @@ __all__ = [
     "select",
     "select_and_scatter_add",
     "select_n",
+    "shape_as_value",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hloom.ops import complex_programs, programs
+from hloom.ops.accuracy import check_accuracy
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.unary import rsqrt, square
@@ -27,14 +28,17 @@ sin_p = Elementwise(
 )
 
 
-def sin(x: Any) -> Any:
+def sin(x: Any, *, accuracy: Any = None) -> Any:
     """The sine, of an angle in radians.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.sin(jnp.array([0.0, 1.0]))
     Array([0.        , 0.84147096], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("sin", accuracy, x)
     return sin_p(x)
 
 
@@ -47,14 +51,17 @@ cos_p = Elementwise(
 )
 
 
-def cos(x: Any) -> Any:
+def cos(x: Any, *, accuracy: Any = None) -> Any:
     """The cosine, of an angle in radians.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.cos(jnp.array([0.0, 1.0]))
     Array([1.       , 0.5403023], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("cos", accuracy, x)
     return cos_p(x)
 
 
@@ -67,14 +74,17 @@ tan_p = Elementwise(
 )
 
 
-def tan(x: Any) -> Any:
+def tan(x: Any, *, accuracy: Any = None) -> Any:
     """The tangent, of an angle in radians.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.tan(jnp.array([0.0, 1.0]))
     Array([0.       , 1.5574077], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("tan", accuracy, x)
     return tan_p(x)
 
 
@@ -219,14 +229,17 @@ tanh_p = Elementwise(
 )
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Any, *, accuracy: Any = None) -> Any:
     """The hyperbolic tangent.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.tanh(jnp.array([0.0, 1.0]))
     Array([0.       , 0.7615942], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("tanh", accuracy, x)
     return tanh_p(x)
 
 
