@@ -11,7 +11,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.lax import RaggedDotDimensionNumbers
-from hloom.ops import ragged
+from hloom.ops import ragged_programs
 from tests.ops import machine, structured
 from tests.ops.structured import NUMBERS, Case
 
@@ -235,6 +235,54 @@ def test_empty_operands(lhs: Any, rhs: Any, sizes: Any) -> None:
     assert [g.shape for g in grads] == [lhs, rhs]
 
 
+@pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3), (2, 5, 0)], ids=str)
+def test_empty_places_with_sizes_of_their_own(shape: Any) -> None:
+    x, y = np.ones((*shape, 2)), np.ones((2, 2, 4))
+    sizes = np.ones((*shape[:2], 2), np.int32)
+    numbers = _numbers(((3,), (1,)), ((), ()), 2, 0)
+    run = lambda x, y, s: lax.ragged_dot_general(x, y, s, numbers)
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, run, x, y, sizes)
+        assert got.shape == (*shape, 4)
+    assert hloom.grad(lambda x: jnp.sum(run(x, y, sizes)))(jnp.asarray(x)).shape == x.shape
+    inner = _numbers(((0, 1, 2), (0, 1, 2)), ((), ()), 2)
+    run = lambda x, s: lax.ragged_dot_general(x, x, s, inner)
+    for engine in machine.ENGINES:
+        (got,) = structured.evaluate(engine, run, x, sizes)
+        np.testing.assert_array_equal(got, np.full((2, 2, 2), got[0, 0, 0]))
+    assert hloom.grad(lambda x: jnp.sum(run(x, sizes)))(jnp.asarray(x)).shape == x.shape
+
+
+def test_vmap_over_everything_and_over_nothing() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(3, 6, 2)), rng.normal(size=(3, 2, 2, 4))
+    sizes, offset = rng.integers(0, 4, (3, 3)), np.array([[-1], [0], [1]])
+    run = lambda x, y, s, o: lax.ragged_dot(x, y, s, group_offset=o)
+    with hloom.enable_x64():
+        got = hloom.vmap(run)(x, y, sizes, offset)
+        want = [run(*example) for example in zip(x, y, sizes, offset)]
+        np.testing.assert_allclose(got, np.stack(want), rtol=1e-14)
+        got = hloom.vmap(run, (None, None, None, 0))(x[0], y[0], sizes[0], offset)
+        np.testing.assert_allclose(
+            got, np.stack([run(x[0], y[0], sizes[0], o) for o in offset]), rtol=1e-14
+        )
+    for axes in ((0, 0, 0, 0), (0, None, None, None), (None, 0, None, None), (None, None, 0, None)):
+        given = [z[:0] if a == 0 else z[0] for z, a in zip((x, y, sizes, offset), axes)]
+        assert hloom.vmap(run, axes)(*given).shape == (0, 6, 4)
+        total = lambda x, s: lax.ragged_dot_general(x, x, s, CONTRACTED)
+        if axes[0] == 0 or axes[2] == 0:
+            pair = hloom.vmap(total, (axes[0], axes[2]))
+            assert pair(given[0], given[2]).shape == (0, 3, 2, 2)
+
+
+def test_a_product_is_one_equation_and_its_derivatives_another() -> None:
+    x, y, sizes = jnp.ones((6, 3)), jnp.ones((2, 3, 4)), jnp.array([2, 4])
+    assert str(hloom.make_jaxpr(lax.ragged_dot)(x, y, sizes)).count("= ragged_dot[") == 1
+    grads = hloom.grad(lambda x, y: jnp.sum(lax.ragged_dot(x, y, sizes)), (0, 1))
+    text = str(hloom.make_jaxpr(grads)(x, y))
+    assert text.count("= ragged_dot[") == 2 and text.count("= ragged_sum[") == 1
+
+
 def test_narrow_floats_are_summed_in_f32() -> None:
     x = jnp.full((5000, 1), 0.25, "bfloat16")
     got = lax.ragged_dot_general(x, x, jnp.array([5000]), CONTRACTED)
@@ -261,7 +309,7 @@ def test_precision_reaches_the_products() -> None:
 
 @pytest.mark.parametrize(("rows", "runs"), [(1, 1), (5, 8), (512, 8), (64, 64), (1000, 1)])
 def test_there_are_enough_tiles_for_any_sizes(rows: int, runs: int) -> None:
-    size, tiles = ragged._tile_size(rows, runs, 1)
+    size, tiles = ragged_programs.tile_size(rows, runs, 1)
     rng = np.random.default_rng(0)
     for _ in range(50):
         sizes = rng.multinomial(rows, rng.dirichlet(np.ones(runs) * 0.3))

@@ -1,16 +1,13 @@
 """Ragged products: rows come in groups of any size, and each group has a matrix of its own.
 
-A run is a stretch of consecutive rows that belong together: a group, in one place of the batch.
-Runs are cut into tiles of a fixed number of rows, the last tile of a run filled up with zeros.  How
-many tiles there are at most is known beforehand, so that no shape depends on a value, and all
-products are one batched product of tiles and matrices.  That is rows + groups * tile of work, where
-masking the rows of each group in turn takes rows * groups; and nothing of another group's matrix
-comes near a row, not even times zero.
+Two primitives, which are one another's transposes, work on rows that lie in one axis; the public
+functions bring the axes of their operands into that shape.  The programs, and how groups are laid
+out, stand in `ragged_programs`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
@@ -19,14 +16,11 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import bitwise_and
-from hloom.ops.binary import min as min_
-from hloom.ops.compare import clamp, lt, ne, select
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.cumulative import cumsum
+from hloom.core.primitive import Primitive, is_linear
+from hloom.ops import ragged_programs as programs
+from hloom.ops.compare import ne
+from hloom.ops.convert import convert_element_type
 from hloom.ops.dot import (
     Axes,
     DotDimensionNumbers,
@@ -37,138 +31,241 @@ from hloom.ops.dot import (
     dot_general_p,
     free_axes,
 )
-from hloom.ops.elementwise import accumulator, check_same_dtype
-from hloom.ops.gather import GatherDimensionNumbers, ScatterDimensionNumbers, gather, scatter_add
-from hloom.ops.linear import broadcast_in_dim, full, transpose
-from hloom.ops.precision import canonical_precision, check_algorithm
-from hloom.ops.searching import searchsorted, taken
-from hloom.ops.shape import broadcasted_iota, integers, iota, reshape
-from hloom.ops.slicing import pad, slice_in_dim
-
-INT32 = np.dtype(np.int32)
-
-# Copying an element of a matrix takes as long as so many multiplications with it.
-COPY = 40
-
-
-def _convert(x: Any, dtype: np.dtype[Any]) -> Any:
-    """To a dtype that may be a 64-bit one while those are off."""
-    if x.aval.dtype == dtype:
-        return x
-    return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
+from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
+from hloom.ops.linear import (
+    batch_first,
+    broadcast_in_dim,
+    constant,
+    full,
+    move,
+    plus,
+    transpose,
+)
+from hloom.ops.precision import canonical_precision, check_algorithm, precision_of_derivative
+from hloom.ops.ragged_programs import INT32
+from hloom.ops.shape import integers, reshape
 
 
-# ---- runs and tiles -----------------------------------------------------------------------------
-class Runs(NamedTuple):
-    """i32[d] each: where runs start (not decreasing), their sizes, and their matrices."""
+# ---- the primitives -----------------------------------------------------------------------------
+def _numpy_runs(
+    rows: int, sizes: Any, first: Any, count: int, outer: int
+) -> Iterator[tuple[slice, int]]:
+    """The rows of each group that has a matrix, and which one of all matrices it is."""
+    for i, (stretch, offset) in enumerate(zip(sizes, first)):
+        start, end = i * (rows // len(sizes)), (i + 1) * (rows // len(sizes))
+        for j, size in enumerate(stretch):
+            stop = min(start + max(int(size), 0), end)
+            if 0 <= j - int(offset) < count:
+                yield slice(start, stop), i // outer * count + j - int(offset)
+            start = stop
 
-    starts: Any
-    sizes: Any
-    matrices: Any
 
+class Ragged(Primitive):
+    """Both primitives: sizes i[s,g] and first i32[s] say which rows and matrices go together.
 
-def _runs(sizes: Any, rows: int, first: Any, count: int, places: Any, step: int) -> Runs:
-    """The runs of i[s,g]: s stretches of `rows` rows, each of which starts with g groups.
-
-    Group j of stretch i has matrix j - first, if there is one (they are `count`), and else its
-    rows belong nowhere.  That matrix stands at `places[i] + (j - first) * step`.
+    The r rows are s stretches of equal length, each of which starts with g groups.  `outer`
+    stretches after one another share their matrices; group j of stretch i has number j - first[i]
+    of those, and its rows belong nowhere if there is no such one.
     """
-    stretches, groups = sizes.aval.shape
-    # A negative size counts as none, and groups end where the rows do.
-    top = min(rows, int(dtypes.iinfo(sizes.aval.dtype).max))
-    wide = INT32 if groups * top < 2**31 else np.dtype(np.int64)
-    ends = _convert(min_(cumsum(_convert(clamp(0, sizes, top), wide), 1), rows), INT32)
-    starts = slice_in_dim(pad(ends, np.int32(0), ((0, 0, 0), (1, 0, 0))), 0, groups, axis=1)
-    shape = (stretches, groups)
-    group = sub(broadcasted_iota(INT32, shape, 1), first)
-    has_matrix = bitwise_and(lt(-1, group), lt(group, count))
-    held = select(has_matrix, sub(ends, starts), full(shape, 0, INT32))
-    starts = add(starts, mul(broadcasted_iota(INT32, shape, 0), rows))
-    matrices = add(mul(group, step), broadcast_in_dim(as_array(places), shape, (0,)))
-    return Runs(*[reshape(x, (stretches * groups,)) for x in (starts, held, matrices)])
+
+    def check(
+        self, x: ShapedArray, y: ShapedArray, sizes: ShapedArray, first: ShapedArray, outer: int,
+        agree: bool, precision: Any,
+    ) -> None:  # fmt: skip
+        """Raise unless operands fit together; `agree` says whether the floats do."""
+        check_domain(self.name, (x, y), "number")
+        check_same_dtype(self.name, (x, y))
+        check_algorithm(self.name, precision, x, y)
+        text = f"{self.name} of {x}, {y}, {sizes} and {first}"
+        if x.ndim != 4 or y.ndim != 4 or sizes.ndim != 2 or not agree:
+            raise TypeError(f"{text} needs operands as its docstring shows them")
+        check_domain(self.name, (sizes, first), "integer")
+        stretches = sizes.shape[0]
+        if first.shape != (stretches,) or x.shape[0] % max(stretches, 1) or stretches % outer:
+            raise TypeError(
+                f"{text}: the stretches must divide the rows, outer={outer} the stretches"
+            )
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        (x, y, *groups), (dx, dy, *_) = primals, tangents
+        of_x = None if dx is None else self(dx, y, *groups, **params)
+        of_y = None if dy is None else self(x, dy, *groups, **params)
+        return self(*primals, **params), plus(of_x, of_y)
+
+    def fold(self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any) -> Any:
+        """Examples with groups of their own: their stretches, rows and matrices in a row."""
+        examples = batch_first(size, operands, axes)
+        one = [x.aval.update(shape=x.aval.shape[1:]) for x in examples]
+        folded = [reshape(x, (size * a.shape[0], *a.shape[1:])) for x, a in zip(examples, one)]
+        shape = self.infer(*one, **params).shape
+        return reshape(self(*folded, **params), (size, *shape)), 0
 
 
-class Tiles(NamedTuple):
-    """`rows` i32[v,t] are the rows of each tile, `matrices` i32[v] what they go with; `places`
-    i32[r] is where each row stands in all tiles.  One past the end, or more, stands for none."""
-
-    rows: Any
-    matrices: Any
-    places: Any
+def _swapped(x: Any) -> Any:
+    return transpose(x, (0, 1, 3, 2))
 
 
-def _tile_size(rows: int, runs: int, inner: int) -> tuple[int, int]:
-    """The number of rows in a tile, and of tiles, that cost the least."""
-
-    def count(size: int) -> int:
-        return (rows + min(runs, rows) * (size - 1)) // size
-
-    sizes = [2**i for i in range(max(rows - 1, 1).bit_length() + 1)]
-    best = min(sizes, key=lambda size: count(size) * (size * inner + COPY))
-    return best, count(best)
+def _into(x: Any, axis: int, target: int) -> tuple[Any, int]:
+    """The batch axis merged into the axis `target` (counted without it), which had this size."""
+    x = move(x, axis, target)
+    shape = x.aval.shape
+    merged = (*shape[:target], shape[target] * shape[target + 1], *shape[target + 2 :])
+    return reshape(x, merged), shape[target + 1]
 
 
-def _tiles(runs: Runs, rows: int, count: int, inner: int) -> Tiles:
-    """The tiles of runs that lie among so many rows and go with `count` matrices."""
-    (number,) = runs.sizes.aval.shape
-    size, tiles = _tile_size(rows, number, inner)
-    ends = cumsum(div(add(runs.sizes, size - 1), size))
-    firsts = sub(ends, div(add(runs.sizes, size - 1), size))
-    tile = iota(INT32, tiles)
-    run = searchsorted(ends, tile, "right")  # beyond the last run for tiles that nobody needs
-    within = mul(sub(tile, taken(firsts, run)), size)
-    shape = (tiles, size)
-    offset = add(broadcast_in_dim(within, shape, (0,)), broadcasted_iota(INT32, shape, 1))
-    is_row = lt(offset, broadcast_in_dim(taken(runs.sizes, run), shape, (0,)))
-    start = broadcast_in_dim(taken(runs.starts, run), shape, (0,))
-    held = select(is_row, add(start, offset), full(shape, rows, INT32))
-    matrices = select(lt(run, number), taken(runs.matrices, run), full((tiles,), count, INT32))
-
-    row = iota(INT32, rows)
-    run = sub(searchsorted(runs.starts, row, "right"), 1)
-    offset = sub(row, taken(runs.starts, run))
-    place = add(mul(taken(firsts, run), size), offset)
-    is_held = lt(offset, taken(runs.sizes, run))
-    return Tiles(held, matrices, select(is_held, place, full((rows,), tiles * size, INT32)))
+def _out_of(x: Any, target: int, size: int, rest: int) -> tuple[Any, int]:
+    """The batch axis, at `target`, taken out again of an axis that it was merged into."""
+    shape = x.aval.shape
+    return reshape(x, (*shape[:target], size, rest, *shape[target + 1 :])), target
 
 
-def _take(x: Any, places: Any, mode: str = "fill") -> Any:
-    """`x[places]` along the first axis; zeros for places outside."""
-    ndim = places.aval.ndim
-    numbers = GatherDimensionNumbers(tuple(range(ndim, ndim + x.aval.ndim - 1)), (0,), (0,))
-    index = reshape(places, (*places.aval.shape, 1))
-    return gather(x, index, numbers, (1, *x.aval.shape[1:]), mode=mode, fill_value=0)
+class RaggedDot(Ragged):
+    """(f32[r,b,i,k], f32[e,b,k,n], i32[s,g], i32[s]) -- outer=1, .. --> f32[r,b,i,n].
+
+    Each row times the matrix of its group; zeros for rows that belong nowhere.  For the last two
+    operands and `outer` see `Ragged`.
+    """
+
+    def infer(
+        self, rows: ShapedArray, matrices: ShapedArray, sizes: ShapedArray, first: ShapedArray, *,
+        outer: int, preferred_element_type: np.dtype[Any], precision: Any = None,
+    ) -> ShapedArray:  # fmt: skip
+        agree = rows.shape[1:2] + rows.shape[3:] == matrices.shape[1:3]
+        self.check(rows, matrices, sizes, first, outer, agree, precision)
+        return ShapedArray((*rows.shape[:3], matrices.shape[3]), preferred_element_type)
+
+    def numpy(
+        self, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int, **params: Any
+    ) -> Any:
+        r, b, i, _ = rows.shape
+        out = np.zeros((r, b, i, matrices.shape[3]), params["preferred_element_type"])
+        count = len(matrices) // max(len(sizes) // outer, 1)
+        for part, e in _numpy_runs(r, sizes, first, count, outer):
+            found = dot_general_p.numpy(
+                rows[part], matrices[e], dimension_numbers=(((3,), (1,)), ((1,), (0,))), **params
+            )
+            out[part] = np.moveaxis(found, 0, 1)
+        return out
+
+    def emit(
+        self, block: Any, out: ShapedArray, rows: Any, matrices: Any, sizes: Any, first: Any, *,
+        outer: int, preferred_element_type: np.dtype[Any], precision: Any = None,
+    ) -> Any:  # fmt: skip
+        if not (out.size and rows.aval.size and matrices.aval.size and sizes.aval.size):
+            return block.constant(0, out)
+        program = programs.by_run(outer, preferred_element_type, precision)
+        return block.trace(program, rows, matrices, sizes, first)
+
+    def transpose(
+        self, ct: Any, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int,
+        precision: Any = None, **params: Any,
+    ) -> list[Any]:  # fmt: skip
+        dtype = ct.aval.dtype
+        params = _params(dtype, precision_of_derivative(precision), outer=outer)
+        if is_linear(rows):
+            other = convert_element_type(_swapped(matrices), dtype)
+            found = ragged_dot_p(ct, other, sizes, first, **params)
+            return [convert_element_type(found, rows.aval.dtype), None, None, None]
+        count = matrices.aval.shape[0] // max(sizes.aval.shape[0] // outer, 1)
+        other = convert_element_type(rows, dtype)
+        found = ragged_sum_p(other, ct, sizes, first, count=count, **params)
+        return [None, convert_element_type(found, matrices.aval.dtype), None, None]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, int]:
+        rows, matrices, *groups = operands
+        x_axis, y_axis, *others = axes
+        if others != [None, None]:
+            return self.fold(size, operands, axes, **params)  # type: ignore[no-any-return]
+        if y_axis is None:
+            x, rest = _into(rows, x_axis, 2)
+            return _out_of(self(x, matrices, *groups, **params), 2, size, rest)
+        if x_axis is None:
+            y, rest = _into(matrices, y_axis, 3)
+            return _out_of(self(rows, y, *groups, **params), 3, size, rest)
+        (x, rest), (y, _) = _into(rows, x_axis, 1), _into(matrices, y_axis, 1)
+        return _out_of(self(x, y, *groups, **params), 1, size, rest)
 
 
-def _by_run(rows: Any, matrices: Any, runs: Runs, **params: Any) -> Any:
-    """f[r,b,i,k], f[e,b,k,n] --> f[r,b,i,n]: each row times the matrix of its run, or zeros."""
-    count, _, _, columns = matrices.aval.shape
-    r, b, i, _ = rows.aval.shape
-    tiles = _tiles(runs, r, count, i)
-    numbers = ((4,), (2,)), ((0, 2), (0, 1))
-    out = dot_general_p(
-        _take(rows, tiles.rows), _take(matrices, tiles.matrices, "clip"),
-        dimension_numbers=numbers, **params,
-    )  # fmt: skip
-    v, size = tiles.rows.aval.shape
-    together = reshape(transpose(out, (0, 2, 1, 3, 4)), (v * size, b, i, columns))
-    return _take(together, tiles.places)
+class RaggedSum(Ragged):
+    """(f32[r,b,c,m], f32[r,b,c,n], i32[s,g], i32[s]) -- outer=1, count=4, .. --> f32[e,b,m,n].
+
+    For each group the product of the two over its rows and c.  There are `count` results for each
+    `outer` stretches; for the last two operands see `Ragged`.
+    """
+
+    def infer(
+        self, lhs: ShapedArray, rhs: ShapedArray, sizes: ShapedArray, first: ShapedArray, *,
+        outer: int, count: int, preferred_element_type: np.dtype[Any], precision: Any = None,
+    ) -> ShapedArray:  # fmt: skip
+        self.check(lhs, rhs, sizes, first, outer, lhs.shape[:3] == rhs.shape[:3], precision)
+        shape = (sizes.shape[0] // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
+        return ShapedArray(shape, preferred_element_type)
+
+    def numpy(
+        self, lhs: Any, rhs: Any, sizes: Any, first: Any, *, outer: int, count: int,
+        preferred_element_type: np.dtype[Any], precision: Any = None,
+    ) -> Any:  # fmt: skip
+        wide = accumulator(preferred_element_type)
+        shape = (len(sizes) // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
+        out = np.zeros(shape, wide)
+        for part, e in _numpy_runs(len(lhs), sizes, first, count, outer):
+            out[e] += dot_general_p.numpy(
+                lhs[part], rhs[part], dimension_numbers=(((0, 2), (0, 2)), ((1,), (1,))),
+                preferred_element_type=wide, precision=precision,
+            )  # fmt: skip
+        return out.astype(preferred_element_type)
+
+    def emit(
+        self, block: Any, out: ShapedArray, lhs: Any, rhs: Any, sizes: Any, first: Any, *,
+        outer: int, count: int, preferred_element_type: np.dtype[Any], precision: Any = None,
+    ) -> Any:  # fmt: skip
+        if not (out.size and lhs.aval.size and sizes.aval.size):
+            return block.constant(0, out)
+        program = programs.per_run(outer, count, preferred_element_type, precision)
+        return block.trace(program, lhs, rhs, sizes, first)
+
+    def transpose(
+        self, ct: Any, lhs: Any, rhs: Any, sizes: Any, first: Any, *, outer: int,
+        precision: Any = None, **params: Any,
+    ) -> list[Any]:  # fmt: skip
+        dtype = ct.aval.dtype
+        params = _params(dtype, precision_of_derivative(precision), outer=outer)
+        if is_linear(lhs):
+            other = convert_element_type(rhs, dtype)
+            found = ragged_dot_p(other, _swapped(ct), sizes, first, **params)
+            return [convert_element_type(found, lhs.aval.dtype), None, None, None]
+        found = ragged_dot_p(convert_element_type(lhs, dtype), ct, sizes, first, **params)
+        return [None, convert_element_type(found, rhs.aval.dtype), None, None]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+    ) -> tuple[Any, int]:
+        lhs, rhs, *groups = operands
+        x_axis, y_axis, *others = axes
+        if others != [None, None]:
+            return self.fold(size, operands, axes, **params)  # type: ignore[no-any-return]
+        if y_axis is None:
+            x, rest = _into(lhs, x_axis, 3)
+            return _out_of(self(x, rhs, *groups, **params), 2, size, rest)
+        if x_axis is None:
+            y, rest = _into(rhs, y_axis, 3)
+            return _out_of(self(lhs, y, *groups, **params), 3, size, rest)
+        (x, rest), (y, _) = _into(lhs, x_axis, 1), _into(rhs, y_axis, 1)
+        return _out_of(self(x, y, *groups, **params), 1, size, rest)
 
 
-def _per_run(lhs: Any, rhs: Any, runs: Runs, count: int, **params: Any) -> Any:
-    """f[r,b,c,m], f[r,b,c,n] --> f[count,b,m,n]: the product of the two over the rows of runs."""
-    r, _, c, _ = lhs.aval.shape
-    tiles = _tiles(runs, r, count, c)
-    dtype = params.pop("preferred_element_type")
-    wide = accumulator(dtype)  # in which the products of a run's tiles are added
-    parts = dot_general_p(
-        _take(lhs, tiles.rows), _take(rhs, tiles.rows), preferred_element_type=wide,
-        dimension_numbers=(((1, 3), (1, 3)), ((0, 2), (0, 2))), **params,
-    )  # fmt: skip
-    nothing = full((count, *parts.aval.shape[1:]), 0, wide)
-    numbers = ScatterDimensionNumbers(tuple(range(1, parts.aval.ndim)), (0,), (0,))
-    index = reshape(tiles.matrices, (tiles.matrices.aval.size, 1))
-    return _convert(scatter_add(nothing, index, parts, numbers), dtype)
+def _params(dtype: np.dtype[Any], precision: Any, **params: Any) -> dict[str, Any]:
+    """Parameters of both primitives; without a precision where none was asked for."""
+    params["preferred_element_type"] = dtype
+    return params if precision is None else {**params, "precision": precision}
+
+
+ragged_dot_p = RaggedDot("ragged_dot")
+ragged_sum_p = RaggedSum("ragged_sum")
 
 
 # ---- as users write it ------------------------------------------------------------------------
@@ -276,7 +373,7 @@ def _check_groups(name: str, rhs: ShapedArray, groups: int, layout: _Layout, off
                 f"{name} takes a matrix for each group: {groups} are in group_sizes, but axis "
                 f"{axis} of rhs {rhs} has size {rhs.shape[axis]}"
             )
-        return 0
+        return constant(0, INT32)
     (offset,) = convert_operands(name, (offset,))
     if not dtypes.in_domain(offset.aval.dtype, "integer") or offset.aval.size != 1:
         raise TypeError(f"{name} takes group_offset as an integer of shape (1,); got {offset.aval}")
@@ -285,7 +382,7 @@ def _check_groups(name: str, rhs: ShapedArray, groups: int, layout: _Layout, off
             f"{name} takes a group_offset only where rhs has groups, in rhs_group_dimensions; "
             "leave out the first of group_sizes, and their rows, instead"
         )
-    return reshape(_convert(offset, INT32), ())
+    return reshape(convert_element_type(offset, INT32), ())
 
 
 def _shape(x: Any, axes: Sequence[int]) -> Axes:
@@ -307,21 +404,18 @@ def _free_mode(lhs: Any, rhs: Any, sizes: Any, layout: _Layout, first: Any, para
     (contract, rhs_contract), (batch, rhs_batch) = layout.numbers
     columns = free_axes(rhs.aval.ndim, rhs_contract + layout.group, rhs_batch)
     row, outer, inner = (layout.ragged,), layout.outer, layout.inner
-    rows, count = lhs.aval.shape[layout.ragged], rhs.aval.shape[layout.group[0]]
     if sizes.aval.ndim == 1:  # the same groups everywhere: what is outside goes along
         x = _arranged(lhs, row, batch, outer + inner, contract)
         matrices = _arranged(rhs, layout.group, rhs_batch, rhs_contract, columns)
-        table = reshape(sizes, (1, sizes.aval.size))
-        runs = _runs(table, rows, first, count, np.zeros(1, np.int32), 1)
-        order = (*row, *batch, *outer, *inner)
+        order, stretches, params["outer"] = (*row, *batch, *outer, *inner), 1, 1
     else:  # other groups in each place: the rows of all places one after the other
         x = _arranged(lhs, batch + outer + row, (), inner, contract)
         matrices = _arranged(rhs, rhs_batch + layout.group, (), rhs_contract, columns)
-        places = np.repeat(np.arange(_size(lhs, batch)) * count, _size(lhs, outer))
-        table = reshape(sizes, (len(places), sizes.aval.shape[-1]))
-        runs = _runs(table, rows, first, count, places.astype(np.int32), 1)
-        order = (*batch, *outer, *row, *inner)
-    out = reshape(_by_run(x, matrices, runs, **params), _shape(lhs, order) + _shape(rhs, columns))
+        order, stretches = (*batch, *outer, *row, *inner), _size(lhs, batch + outer)
+        params["outer"] = max(_size(lhs, outer), 1)
+    table = reshape(sizes, (stretches, sizes.aval.shape[-1]))
+    out = ragged_dot_p(x, matrices, table, broadcast_in_dim(first, (stretches,), ()), **params)
+    out = reshape(out, _shape(lhs, order) + _shape(rhs, columns))
     wanted = batch + free_axes(lhs.aval.ndim, contract, batch)
     moved = tuple(order.index(a) for a in wanted)
     return transpose(out, moved + tuple(range(len(order), out.aval.ndim)))
@@ -333,7 +427,11 @@ def _contracting_mode(lhs: Any, rhs: Any, sizes: Any, layout: _Layout, params: A
     row, outer, inner = (layout.ragged,), layout.outer, layout.inner
     free = free_axes(lhs.aval.ndim, contract, batch)
     columns = free_axes(rhs.aval.ndim, rhs_contract, rhs_batch)
-    rows, groups = lhs.aval.shape[layout.ragged], sizes.aval.shape[-1]
+    groups = sizes.aval.shape[-1]
+    sides = _shape(lhs, free) + _shape(rhs, columns)
+    if not lhs.aval.size:
+        shape = (groups, *_shape(lhs, batch), *sides)
+        return full(shape, 0, params["preferred_element_type"])
     there = dict(zip(contract, rhs_contract))
 
     def across(axes: Axes) -> Axes:
@@ -342,27 +440,16 @@ def _contracting_mode(lhs: Any, rhs: Any, sizes: Any, layout: _Layout, params: A
     if sizes.aval.ndim == 1:
         x = _arranged(lhs, row, batch, outer + inner, free)
         y = _arranged(rhs, across(row), rhs_batch, across(outer + inner), columns)
-        table = reshape(sizes, (1, groups))
-        runs = _runs(table, rows, 0, groups, np.zeros(1, np.int32), 1)
-        count = groups
+        stretches, params["outer"] = 1, 1
     else:
         x = _arranged(lhs, batch + outer + row, (), inner, free)
         y = _arranged(rhs, rhs_batch + across(outer + row), (), across(inner), columns)
-        parts = _size(lhs, batch)
-        places = np.repeat(np.arange(parts), _size(lhs, outer))
-        table = reshape(sizes, (len(places), groups))
-        runs = _runs(table, rows, 0, groups, places.astype(np.int32), parts)
-        count = groups * parts
-    out = _per_run(x, y, runs, count, **params)
-    return reshape(out, (groups, *_shape(lhs, batch + free), *_shape(rhs, columns)))
-
-
-def _result_shape(lhs: Any, rhs: Any, groups: int, layout: _Layout) -> Axes:
-    (contract, rhs_contract), (batch, rhs_batch) = layout.numbers
-    free = free_axes(lhs.aval.ndim, contract, batch)
-    columns = free_axes(rhs.aval.ndim, rhs_contract + layout.group, rhs_batch)
-    leading = (groups,) if layout.is_contracting else ()
-    return (*leading, *_shape(lhs, batch + free), *_shape(rhs, columns))
+        stretches, params["outer"] = _size(lhs, batch + outer), max(_size(lhs, outer), 1)
+    table = reshape(sizes, (stretches, groups))
+    out = ragged_sum_p(x, y, table, full((stretches,), 0, INT32), count=groups, **params)
+    if sizes.aval.ndim == 1:
+        return reshape(out, (groups, *_shape(lhs, batch), *sides))
+    return move(reshape(out, (*_shape(lhs, batch), groups, *sides)), len(batch), 0)
 
 
 def _ragged(
@@ -375,28 +462,22 @@ def _ragged(
     check_same_dtype(name, (lhs.aval, rhs.aval))
     layout = _layout(name, lhs.aval, rhs.aval, numbers)
     _check_sizes(name, lhs.aval, sizes.aval, layout)
-    groups = sizes.aval.shape[-1]
-    first = _check_groups(name, rhs.aval, groups, layout, group_offset)
+    first = _check_groups(name, rhs.aval, sizes.aval.shape[-1], layout, group_offset)
     dtype = accumulation_dtype(name, lhs.aval.dtype, preferred)
     algorithm = canonical_precision(precision)
     check_algorithm(name, algorithm, lhs.aval, rhs.aval)
-    params = {} if algorithm is None else {"precision": algorithm}
+    params = _params(dtype, algorithm)
     if layout.is_batch:  # every product is there whatever its group is
-        return dot_general_p(
-            lhs, rhs, dimension_numbers=layout.numbers, preferred_element_type=dtype, **params
-        )
-    shape = _result_shape(lhs, rhs, groups, layout)
-    if not (lhs.aval.size and rhs.aval.size and groups and prod(shape)):
-        return full(shape, 0, dtype)
+        return dot_general_p(lhs, rhs, dimension_numbers=layout.numbers, **params)
     if dtypes.kind(lhs.aval.dtype) == "bool":  # counted, since or is no sum
-        lhs, rhs = _convert(lhs, INT32), _convert(rhs, INT32)
-    inner = INT32 if dtypes.kind(dtype) == "bool" else dtype
-    params["preferred_element_type"] = inner
+        lhs, rhs = convert_element_type(lhs, INT32), convert_element_type(rhs, INT32)
+    if is_bool := dtypes.kind(dtype) == "bool":
+        params["preferred_element_type"] = INT32
     if layout.is_contracting:
         out = _contracting_mode(lhs, rhs, sizes, layout, params)
     else:
         out = _free_mode(lhs, rhs, sizes, layout, first, params)
-    return ne(out, 0) if inner != dtype else out
+    return ne(out, 0) if is_bool else out
 
 
 def ragged_dot_general(
