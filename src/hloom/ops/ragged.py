@@ -155,8 +155,7 @@ class RaggedDot(Ragged):
     ) -> Any:  # fmt: skip
         if not (out.size and rows.aval.size and matrices.aval.size and sizes.aval.size):
             return block.constant(0, out)
-        program = programs.by_run(outer, preferred_element_type, precision)
-        return block.trace(program, rows, matrices, sizes, first)
+        return programs.by_run(block, out, rows, matrices, sizes, first, outer, precision)
 
     def transpose(
         self, ct: Any, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int,
@@ -225,8 +224,7 @@ class RaggedSum(Ragged):
     ) -> Any:  # fmt: skip
         if not (out.size and lhs.aval.size and sizes.aval.size):
             return block.constant(0, out)
-        program = programs.per_run(outer, count, preferred_element_type, precision)
-        return block.trace(program, lhs, rhs, sizes, first)
+        return programs.per_run(block, out, lhs, rhs, sizes, first, outer, count, precision)
 
     def transpose(
         self, ct: Any, lhs: Any, rhs: Any, sizes: Any, first: Any, *, outer: int,

@@ -1,12 +1,10 @@
 """Programs for products of rows that come in groups of any size, each with a matrix of its own.
 
 A run is a stretch of consecutive rows that belong together: a group, in one place of the batch.
-Runs are cut into tiles of a fixed number of rows, the last tile of a run filled up with zeros.  How
-many tiles there are at most is known beforehand, so that no shape depends on a value, and all
-products are one batched product of tiles and matrices.  That is rows + groups * tile of work, where
-masking the rows of each group in turn takes rows * groups (512 rows in 8 groups, 256 x 256
-matrices: 1.9 against 5.5 ms); and nothing of another group's matrix comes near a row, not even
-times zero.
+Runs are cut into tiles of a fixed number of rows, and a loop over the tiles multiplies one by one.
+The last tile of a run reaches over its end; what it has there is left out.  That is about
+rows + groups * tile / 2 rows of work, where masking the rows of each group in turn takes
+rows * groups; and nothing of another group's matrix comes near a row, not even times zero.
 """
 
 from __future__ import annotations
@@ -18,24 +16,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
+from hloom.core.aval import ShapedArray
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import bitwise_and
 from hloom.ops.binary import min as min_
-from hloom.ops.compare import clamp, lt, select
+from hloom.ops.compare import clamp, le, lt, select
 from hloom.ops.convert import convert_element_type
 from hloom.ops.cumulative import cumsum
 from hloom.ops.dot import dot_general_p
+from hloom.ops.dynamic_slicing import dynamic_slice, dynamic_update_slice
 from hloom.ops.elementwise import accumulator
-from hloom.ops.gather import GatherDimensionNumbers, ScatterDimensionNumbers, gather, scatter_add
 from hloom.ops.linear import broadcast_in_dim, full, transpose
 from hloom.ops.searching import searchsorted, taken
 from hloom.ops.shape import broadcasted_iota, iota, reshape
-from hloom.ops.slicing import pad, slice_in_dim
+from hloom.ops.slicing import index_in_dim, pad, slice_in_dim, stack
 
 INT32 = np.dtype(np.int32)
 
-# Copying an element of a matrix takes as long as so many multiplications with it.
-COPY = 40
+# A step of the loop costs as much as so many rows of a tile (copying the matrix, mostly).
+STEP = 8
 
 
 class Runs(NamedTuple):
@@ -67,103 +66,131 @@ def _runs(sizes: Any, first: Any, rows: int, count: int, outer: int) -> Runs:
     return Runs(*[reshape(x, (stretches * groups,)) for x in found])
 
 
-class Tiles(NamedTuple):
-    """`rows` i32[v,t] are the rows of each tile, `matrices` i32[v] what they go with; `places`
-    i32[r] is where each row stands in all tiles.  One past the end, or more, stands for none."""
-
-    rows: Any
-    matrices: Any
-    places: Any
-
-
 def tile_size(rows: int, runs: int, inner: int) -> tuple[int, int]:
-    """The number of rows in a tile, and of tiles, that cost the least."""
-
-    def count(size: int) -> int:
-        return (rows + min(runs, rows) * (size - 1)) // size
-
-    sizes = [2**i for i in range(max(rows - 1, 1).bit_length() + 1)]
-    best = min(sizes, key=lambda size: count(size) * (size * inner + COPY))
-    return best, count(best)
+    """The number of rows in a tile that costs the least, and of tiles that there may be."""
+    sizes = [2**i for i in range(rows.bit_length())]
+    best = min(sizes, key=lambda size: (rows / size + runs / 2) * (size * inner + STEP))
+    return best, (rows + min(runs, rows) * (best - 1)) // best
 
 
-def _tiles(runs: Runs, rows: int, count: int, inner: int) -> Tiles:
-    """The tiles of runs that lie among so many rows and go with `count` matrices."""
-    (number,) = runs.sizes.aval.shape
-    size, tiles = tile_size(rows, number, inner)
-    ends = cumsum(div(add(runs.sizes, size - 1), size))
-    firsts = sub(ends, div(add(runs.sizes, size - 1), size))
-    tile = iota(INT32, tiles)
-    run = searchsorted(ends, tile, "right")  # beyond the last run for tiles that nobody needs
-    within = mul(sub(tile, taken(firsts, run)), size)
-    shape = (tiles, size)
-    offset = add(broadcast_in_dim(within, shape, (0,)), broadcasted_iota(INT32, shape, 1))
-    is_row = lt(offset, broadcast_in_dim(taken(runs.sizes, run), shape, (0,)))
-    start = broadcast_in_dim(taken(runs.starts, run), shape, (0,))
-    held = select(is_row, add(start, offset), full(shape, rows, INT32))
-    matrices = select(lt(run, number), taken(runs.matrices, run), full((tiles,), count, INT32))
+@cache
+def _tiles(rows: int, size: int, tiles: int, outer: int, count: int) -> Callable[..., Any]:
+    """i[s,g], i32[s] --> [i32[v,4], i32[]]: tiles in order, and how many there are.
 
-    row = iota(INT32, rows)
-    run = sub(searchsorted(runs.starts, row, "right"), 1)
-    offset = sub(row, taken(runs.starts, run))
-    place = add(mul(taken(firsts, run), size), offset)
-    is_held = lt(offset, taken(runs.sizes, run))
-    return Tiles(held, matrices, select(is_held, place, full((rows,), tiles * size, INT32)))
+    For each its first row, the part of its rows that is the run's (from, to) and its matrix.
+    """
+
+    def plan(sizes: Any, first: Any) -> list[Any]:
+        runs = _runs(sizes, first, rows // sizes.aval.shape[0], count, outer)
+        ends = cumsum(div(add(runs.sizes, size - 1), size))
+        firsts = sub(ends, div(add(runs.sizes, size - 1), size))
+        tile = iota(INT32, tiles)
+        run = searchsorted(ends, tile, "right")  # one too far for tiles that are not there
+        within = mul(sub(tile, taken(firsts, run)), size)
+        start = add(taken(runs.starts, run), within)
+        moved = min_(start, rows - size)
+        low = sub(start, moved)
+        high = min_(add(low, sub(taken(runs.sizes, run), within)), size)
+        table = stack([moved, low, high, taken(runs.matrices, run)], 1)
+        return [table, reshape(slice_in_dim(ends, -1, None), ())]
+
+    return plan
 
 
-def _take(x: Any, places: Any, mode: str = "fill") -> Any:
-    """`x[places]` along the first axis; zeros for places outside."""
-    ndim = places.aval.ndim
-    numbers = GatherDimensionNumbers(tuple(range(ndim, ndim + x.aval.ndim - 1)), (0,), (0,))
-    index = reshape(places, (*places.aval.shape, 1))
-    return gather(x, index, numbers, (1, *x.aval.shape[1:]), mode=mode, fill_value=0)
+def _part(x: Any, start: Any, size: int) -> Any:
+    """So many rows of x."""
+    return dynamic_slice(x, (start, *[0] * (x.aval.ndim - 1)), (size, *x.aval.shape[1:]))
+
+
+def _is_of_run(shape: tuple[int, ...], low: Any, high: Any) -> Any:
+    """Which rows of a tile of this shape are from `low` on and before `high`."""
+    row = broadcasted_iota(INT32, shape, 0)
+    from_low = le(broadcast_in_dim(low, shape, ()), row)
+    return bitwise_and(from_low, lt(row, broadcast_in_dim(high, shape, ())))
+
+
+def _row_of(table: Any, tile: Any) -> list[Any]:
+    row = _part(table, tile, 1)
+    return [reshape(index_in_dim(row, i, 1), ()) for i in range(4)]
+
+
+# ---- a step of each loop ------------------------------------------------------------------------
+@cache
+def _multiply(size: int, dtype: np.dtype[Any], precision: Any) -> Callable[..., Any]:
+    """A tile of rows times its matrix, written over the rows of its run."""
+
+    def step(tile: Any, out: Any, rows: Any, matrices: Any, table: Any) -> Any:
+        start, low, high, matrix = _row_of(table, tile)
+        mine = reshape(_part(matrices, matrix, 1), matrices.aval.shape[1:])
+        found = dot_general_p(
+            _part(rows, start, size), mine, dimension_numbers=(((3,), (1,)), ((1,), (0,))),
+            preferred_element_type=dtype, precision=precision,
+        )  # fmt: skip
+        found = transpose(found, (1, 0, 2, 3))
+        kept = select(_is_of_run(found.aval.shape, low, high), found, _part(out, start, size))
+        return dynamic_update_slice(out, kept, (start, 0, 0, 0))
+
+    return step
+
+
+@cache
+def _accumulate(size: int, precision: Any) -> Callable[..., Any]:
+    """The product of two tiles over the rows of their run, added to what its matrix has."""
+
+    def step(tile: Any, out: Any, lhs: Any, rhs: Any, table: Any) -> Any:
+        start, low, high, matrix = _row_of(table, tile)
+        parts = [_part(x, start, size) for x in (lhs, rhs)]
+        x, y = (
+            select(_is_of_run(p.aval.shape, low, high), p, full(p.aval.shape, 0, p.aval.dtype))
+            for p in parts
+        )
+        found = dot_general_p(
+            x, y, dimension_numbers=(((0, 2), (0, 2)), ((1,), (1,))),
+            preferred_element_type=out.aval.dtype, precision=precision,
+        )  # fmt: skip
+        total = add(_part(out, matrix, 1), reshape(found, (1, *out.aval.shape[1:])))
+        return dynamic_update_slice(out, total, (matrix, 0, 0, 0))
+
+    return step
+
+
+def _loop(
+    block: Any, out: ShapedArray, step: Callable[..., Any], operands: list[Any], plan: list[Any]
+) -> Any:
+    """`out`, at first zeros, after a step for each tile of the plan."""
+    table, count = plan
+    place = ShapedArray((), INT32)
+
+    def go_on(b: Any, tile: Any, count: Any, *rest: Any) -> Any:
+        return b.compare(tile, "LT", count)
+
+    def body(b: Any, tile: Any, count: Any, found: Any, *rest: Any) -> list[Any]:
+        return [b.add(tile, 1), count, b.trace(step, tile, found, *rest), *rest]
+
+    carry = [block.constant(0, place), count, block.constant(0, out), *operands, table]
+    return block.while_loop(go_on, body, carry)[2]
 
 
 # ---- the programs -------------------------------------------------------------------------------
-@cache
-def by_run(outer: int, dtype: np.dtype[Any], precision: Any) -> Callable[..., Any]:
+def by_run(
+    block: Any, out: ShapedArray, rows: Any, matrices: Any, sizes: Any, first: Any, outer: int,
+    precision: Any,
+) -> Any:  # fmt: skip
     """f[r,b,i,k], f[e,b,k,n], i[s,g], i32[s] --> f[r,b,i,n]: rows times the matrices of runs."""
-    params = {"preferred_element_type": dtype}
-    if precision is not None:
-        params["precision"] = precision
-
-    def program(rows: Any, matrices: Any, sizes: Any, first: Any) -> Any:
-        (r, b, i, _), (total, _, _, columns) = rows.aval.shape, matrices.aval.shape
-        stretches = sizes.aval.shape[0]
-        runs = _runs(sizes, first, r // stretches, total // (stretches // outer), outer)
-        tiles = _tiles(runs, r, total, i)
-        out = dot_general_p(
-            _take(rows, tiles.rows), _take(matrices, tiles.matrices, "clip"),
-            dimension_numbers=(((4,), (2,)), ((0, 2), (0, 1))), **params,
-        )  # fmt: skip
-        v, size = tiles.rows.aval.shape
-        together = reshape(transpose(out, (0, 2, 1, 3, 4)), (v * size, b, i, columns))
-        return _take(together, tiles.places)
-
-    return program
+    count = matrices.aval.shape[0] // (sizes.aval.shape[0] // outer)
+    size, tiles = tile_size(out.shape[0], sizes.aval.size, out.shape[2])
+    plan = block.trace(_tiles(out.shape[0], size, tiles, outer, count), sizes, first)
+    return _loop(block, out, _multiply(size, out.dtype, precision), [rows, matrices], plan)
 
 
-@cache
-def per_run(outer: int, count: int, dtype: np.dtype[Any], precision: Any) -> Callable[..., Any]:
+def per_run(
+    block: Any, out: ShapedArray, lhs: Any, rhs: Any, sizes: Any, first: Any, outer: int,
+    count: int, precision: Any,
+) -> Any:  # fmt: skip
     """f[r,b,c,m], f[r,b,c,n], i[s,g], i32[s] --> f[e,b,m,n]: products over the rows of runs."""
-    wide = accumulator(dtype)  # in which the products of a run's tiles are added
-    params = {"preferred_element_type": wide}
-    if precision is not None:
-        params["precision"] = precision
-
-    def program(lhs: Any, rhs: Any, sizes: Any, first: Any) -> Any:
-        r, _, c, _ = lhs.aval.shape
-        stretches = sizes.aval.shape[0]
-        total = stretches // outer * count
-        runs = _runs(sizes, first, r // stretches, count, outer)
-        tiles = _tiles(runs, r, total, c)
-        parts = dot_general_p(
-            _take(lhs, tiles.rows), _take(rhs, tiles.rows),
-            dimension_numbers=(((1, 3), (1, 3)), ((0, 2), (0, 2))), **params,
-        )  # fmt: skip
-        nothing = full((total, *parts.aval.shape[1:]), 0, wide)
-        numbers = ScatterDimensionNumbers(tuple(range(1, parts.aval.ndim)), (0,), (0,))
-        index = reshape(tiles.matrices, (tiles.matrices.aval.size, 1))
-        return convert_element_type(scatter_add(nothing, index, parts, numbers), dtype)
-
-    return program
+    rows, _, inner, _ = lhs.aval.shape
+    size, tiles = tile_size(rows, sizes.aval.size, inner)
+    plan = block.trace(_tiles(rows, size, tiles, outer, count), sizes, first)
+    wide = out.update(dtype=accumulator(out.dtype))  # in which the products of tiles are added
+    found = _loop(block, wide, _accumulate(size, precision), [lhs, rhs], plan)
+    return block.convert(found, out.dtype)
