@@ -117,6 +117,8 @@ CASES = [
     _case("more groups than rows", PLAIN, (3, 2), (8, 2, 4), [0, 1, 0, 0, 1, 0, 1, 0]),
     _case("many rows", PLAIN, (300, 4), (5, 4, 3), [100, 3, 0, 77, 64]),
     _case("one group", PLAIN, (7, 3), (1, 3, 2), [5]),
+    _case("matrices the other way round", _numbers(((1,), (2,)), ((), ()), 0, 0), (7, 3), (3, 2, 3),
+          [2, 1, 3]),
     _case("batch, same sizes", BATCHED, (2, 6, 3), (3, 2, 3, 2), [2, 1, 3]),
     _case("batch, own sizes", BATCHED, (2, 6, 3), (3, 2, 3, 2), [[2, 1, 3], [1, 0, 2]]),
     _case("axes anyhow", ROWS_ANYHOW, (3, 2, 6, 2), (2, 4, 3, 3), [2, 1, 3]),

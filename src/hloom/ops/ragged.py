@@ -103,10 +103,6 @@ class Ragged(Primitive):
         return reshape(self(*folded, **params), (size, *shape)), 0
 
 
-def _swapped(x: Any) -> Any:
-    return transpose(x, (0, 1, 3, 2))
-
-
 def _into(x: Any, axis: int, target: int) -> tuple[Any, int]:
     """The batch axis merged into the axis `target` (counted without it), which had this size."""
     x = move(x, axis, target)
@@ -124,21 +120,24 @@ def _out_of(x: Any, target: int, size: int, rest: int) -> tuple[Any, int]:
 class RaggedDot(Ragged):
     """(f32[r,b,i,k], f32[e,b,k,n], i32[s,g], i32[s]) -- outer=1, .. --> f32[r,b,i,n].
 
-    Each row times the matrix of its group; zeros for rows that belong nowhere.  For the last two
-    operands and `outer` see `Ragged`.
+    Each row times the matrix of its group; zeros for rows that belong nowhere.  Where `transposed`
+    the matrices are f32[e,b,n,k].  For the last two operands and `outer` see `Ragged`.
     """
 
     def infer(
         self, rows: ShapedArray, matrices: ShapedArray, sizes: ShapedArray, first: ShapedArray, *,
-        outer: int, preferred_element_type: np.dtype[Any], precision: Any = None,
+        outer: int, transposed: bool, preferred_element_type: np.dtype[Any], precision: Any = None,
     ) -> ShapedArray:  # fmt: skip
-        agree = rows.shape[1:2] + rows.shape[3:] == matrices.shape[1:3]
+        across = (*matrices.shape[:2], *matrices.shape[:1:-1]) if transposed else matrices.shape
+        agree = rows.shape[1:2] + rows.shape[3:] == across[1:3]
         self.check(rows, matrices, sizes, first, outer, agree, precision)
-        return ShapedArray((*rows.shape[:3], matrices.shape[3]), preferred_element_type)
+        return ShapedArray((*rows.shape[:3], across[3]), preferred_element_type)
 
     def numpy(
-        self, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int, **params: Any
-    ) -> Any:
+        self, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int, transposed: bool,
+        **params: Any,
+    ) -> Any:  # fmt: skip
+        matrices = matrices.swapaxes(2, 3) if transposed else matrices
         r, b, i, _ = rows.shape
         out = np.zeros((r, b, i, matrices.shape[3]), params["preferred_element_type"])
         count = len(matrices) // max(len(sizes) // outer, 1)
@@ -151,25 +150,28 @@ class RaggedDot(Ragged):
 
     def emit(
         self, block: Any, out: ShapedArray, rows: Any, matrices: Any, sizes: Any, first: Any, *,
-        outer: int, preferred_element_type: np.dtype[Any], precision: Any = None,
+        outer: int, transposed: bool, preferred_element_type: np.dtype[Any], precision: Any = None,
     ) -> Any:  # fmt: skip
         if not (out.size and rows.aval.size and matrices.aval.size and sizes.aval.size):
             return block.constant(0, out)
-        return programs.by_run(block, out, rows, matrices, sizes, first, outer, precision)
+        return programs.by_run(
+            block, out, rows, matrices, sizes, first, outer, transposed, precision
+        )
 
     def transpose(
         self, ct: Any, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int,
-        precision: Any = None, **params: Any,
+        transposed: bool, precision: Any = None, **params: Any,
     ) -> list[Any]:  # fmt: skip
         dtype = ct.aval.dtype
         params = _params(dtype, precision_of_derivative(precision), outer=outer)
         if is_linear(rows):
-            other = convert_element_type(_swapped(matrices), dtype)
-            found = ragged_dot_p(ct, other, sizes, first, **params)
+            other = convert_element_type(matrices, dtype)
+            found = ragged_dot_p(ct, other, sizes, first, transposed=not transposed, **params)
             return [convert_element_type(found, rows.aval.dtype), None, None, None]
         count = matrices.aval.shape[0] // max(sizes.aval.shape[0] // outer, 1)
         other = convert_element_type(rows, dtype)
-        found = ragged_sum_p(other, ct, sizes, first, count=count, **params)
+        sides = (ct, other) if transposed else (other, ct)
+        found = ragged_sum_p(*sides, sizes, first, count=count, **params)
         return [None, convert_element_type(found, matrices.aval.dtype), None, None]
 
     def batch(
@@ -183,7 +185,7 @@ class RaggedDot(Ragged):
             x, rest = _into(rows, x_axis, 2)
             return _out_of(self(x, matrices, *groups, **params), 2, size, rest)
         if x_axis is None:
-            y, rest = _into(matrices, y_axis, 3)
+            y, rest = _into(matrices, y_axis, 2 if params["transposed"] else 3)
             return _out_of(self(rows, y, *groups, **params), 3, size, rest)
         (x, rest), (y, _) = _into(rows, x_axis, 1), _into(matrices, y_axis, 1)
         return _out_of(self(x, y, *groups, **params), 1, size, rest)
@@ -234,9 +236,10 @@ class RaggedSum(Ragged):
         params = _params(dtype, precision_of_derivative(precision), outer=outer)
         if is_linear(lhs):
             other = convert_element_type(rhs, dtype)
-            found = ragged_dot_p(other, _swapped(ct), sizes, first, **params)
+            found = ragged_dot_p(other, ct, sizes, first, transposed=True, **params)
             return [convert_element_type(found, lhs.aval.dtype), None, None, None]
-        found = ragged_dot_p(convert_element_type(lhs, dtype), ct, sizes, first, **params)
+        other = convert_element_type(lhs, dtype)
+        found = ragged_dot_p(other, ct, sizes, first, transposed=False, **params)
         return [None, convert_element_type(found, rhs.aval.dtype), None, None]
 
     def batch(
@@ -402,13 +405,16 @@ def _free_mode(lhs: Any, rhs: Any, sizes: Any, layout: _Layout, first: Any, para
     (contract, rhs_contract), (batch, rhs_batch) = layout.numbers
     columns = free_axes(rhs.aval.ndim, rhs_contract + layout.group, rhs_batch)
     row, outer, inner = (layout.ragged,), layout.outer, layout.inner
+    # Matrices that lie the other way round are taken as they lie.
+    params["transposed"] = rhs_contract > columns
+    sides = (columns, rhs_contract) if rhs_contract > columns else (rhs_contract, columns)
     if sizes.aval.ndim == 1:  # the same groups everywhere: what is outside goes along
         x = _arranged(lhs, row, batch, outer + inner, contract)
-        matrices = _arranged(rhs, layout.group, rhs_batch, rhs_contract, columns)
+        matrices = _arranged(rhs, layout.group, rhs_batch, *sides)
         order, stretches, params["outer"] = (*row, *batch, *outer, *inner), 1, 1
     else:  # other groups in each place: the rows of all places one after the other
         x = _arranged(lhs, batch + outer + row, (), inner, contract)
-        matrices = _arranged(rhs, rhs_batch + layout.group, (), rhs_contract, columns)
+        matrices = _arranged(rhs, rhs_batch + layout.group, (), *sides)
         order, stretches = (*batch, *outer, *row, *inner), _size(lhs, batch + outer)
         params["outer"] = max(_size(lhs, outer), 1)
     table = reshape(sizes, (stretches, sizes.aval.shape[-1]))

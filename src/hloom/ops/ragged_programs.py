@@ -115,18 +115,29 @@ def _row_of(table: Any, tile: Any) -> list[Any]:
 
 
 # ---- a step of each loop ------------------------------------------------------------------------
+def _times(rows: Any, matrix: Any, side: int, **params: Any) -> Any:
+    """f[t,b,i,k], f[1,b,k,n] --> f[t,b,i,n]; the matrix has k at axis `side`, 2 or 3."""
+    if rows.aval.shape[1] == 1:  # under a batch axis XLA would turn a transposed matrix round
+        matrix = reshape(matrix, matrix.aval.shape[2:])
+        return dot_general_p(
+            rows, matrix, dimension_numbers=(((3,), (side - 2,)), ((), ())), **params
+        )
+    matrix = reshape(matrix, matrix.aval.shape[1:])
+    numbers = ((3,), (side - 1,)), ((1,), (0,))
+    return transpose(dot_general_p(rows, matrix, dimension_numbers=numbers, **params), (1, 0, 2, 3))
+
+
 @cache
-def _multiply(size: int, dtype: np.dtype[Any], precision: Any) -> Callable[..., Any]:
+def _multiply(
+    size: int, transposed: bool, dtype: np.dtype[Any], precision: Any
+) -> Callable[..., Any]:
     """A tile of rows times its matrix, written over the rows of its run."""
+    params = {"preferred_element_type": dtype, "precision": precision}
 
     def step(tile: Any, out: Any, rows: Any, matrices: Any, table: Any) -> Any:
-        start, low, high, matrix = _row_of(table, tile)
-        mine = reshape(_part(matrices, matrix, 1), matrices.aval.shape[1:])
-        found = dot_general_p(
-            _part(rows, start, size), mine, dimension_numbers=(((3,), (1,)), ((1,), (0,))),
-            preferred_element_type=dtype, precision=precision,
-        )  # fmt: skip
-        found = transpose(found, (1, 0, 2, 3))
+        start, low, high, place = _row_of(table, tile)
+        mine, matrix = _part(rows, start, size), _part(matrices, place, 1)
+        found = _times(mine, matrix, 3 if transposed else 2, **params)
         kept = select(_is_of_run(found.aval.shape, low, high), found, _part(out, start, size))
         return dynamic_update_slice(out, kept, (start, 0, 0, 0))
 
@@ -138,7 +149,7 @@ def _accumulate(size: int, precision: Any) -> Callable[..., Any]:
     """The product of two tiles over the rows of their run, added to what its matrix has."""
 
     def step(tile: Any, out: Any, lhs: Any, rhs: Any, table: Any) -> Any:
-        start, low, high, matrix = _row_of(table, tile)
+        start, low, high, place = _row_of(table, tile)
         parts = [_part(x, start, size) for x in (lhs, rhs)]
         x, y = (
             select(_is_of_run(p.aval.shape, low, high), p, full(p.aval.shape, 0, p.aval.dtype))
@@ -148,8 +159,8 @@ def _accumulate(size: int, precision: Any) -> Callable[..., Any]:
             x, y, dimension_numbers=(((0, 2), (0, 2)), ((1,), (1,))),
             preferred_element_type=out.aval.dtype, precision=precision,
         )  # fmt: skip
-        total = add(_part(out, matrix, 1), reshape(found, (1, *out.aval.shape[1:])))
-        return dynamic_update_slice(out, total, (matrix, 0, 0, 0))
+        total = add(_part(out, place, 1), reshape(found, (1, *out.aval.shape[1:])))
+        return dynamic_update_slice(out, total, (place, 0, 0, 0))
 
     return step
 
@@ -174,13 +185,14 @@ def _loop(
 # ---- the programs -------------------------------------------------------------------------------
 def by_run(
     block: Any, out: ShapedArray, rows: Any, matrices: Any, sizes: Any, first: Any, outer: int,
-    precision: Any,
+    transposed: bool, precision: Any,
 ) -> Any:  # fmt: skip
     """f[r,b,i,k], f[e,b,k,n], i[s,g], i32[s] --> f[r,b,i,n]: rows times the matrices of runs."""
     count = matrices.aval.shape[0] // (sizes.aval.shape[0] // outer)
     size, tiles = tile_size(out.shape[0], sizes.aval.size, out.shape[2])
     plan = block.trace(_tiles(out.shape[0], size, tiles, outer, count), sizes, first)
-    return _loop(block, out, _multiply(size, out.dtype, precision), [rows, matrices], plan)
+    step = _multiply(size, transposed, out.dtype, precision)
+    return _loop(block, out, step, [rows, matrices], plan)
 
 
 def per_run(
