@@ -11,12 +11,10 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import dtypes, lax
+from hloom import dtypes, lax, testing
 from hloom.lax import DotAlgorithm, DotAlgorithmPreset, Precision
-from tests.ops import machine, structured
-from tests.ops.structured import Case
+from hloom.testing.cases.blocks import dot_by
 
-SUM = "a sum of products in any order"
 PRESETS = [p for p in DotAlgorithmPreset if "F8" not in p.name]
 # The float that operands are rounded to; the others keep all their digits.
 ROUNDED = {
@@ -33,53 +31,20 @@ def _rounded(x: Any, name: str) -> Any:
     return x.astype(np.float16 if to == "tf32" else to).astype(np.float64)
 
 
-def _dot(precision: Any, **options: Any) -> Any:
-    return lambda x, y: lax.dot(x, y, precision=precision, **options)
-
-
-CASES = [
-    Case(p.name, _dot(p), ((3, 40), (40, 2)), None, ("float16", "bfloat16", "float32"), 40, SUM)
-    for p in PRESETS
-] + [
-    Case("of two types", _dot(DotAlgorithm("bfloat16", "tf32", "float32")), ((3, 40), (40, 2)),
-         None, ("float32",), 40, SUM),
-    Case("in f64", _dot("F64_F64_F64"), ((3, 40), (40, 2)), None, ("float64",), 40, SUM),
-    Case("of integers", _dot(DotAlgorithm("int8", "int8", "int32"), preferred_element_type="int32"),
-         ((3, 40), (40, 2)), lambda x, y: x.astype("i4") @ y.astype("i4"), ("int8",)),
-    Case("a pair", _dot(("high", None)), ((3, 40), (40, 2)), None, ("float32",), 40, SUM),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if "float32" in c.dtypes], ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
-
-
 @pytest.mark.parametrize("preset", PRESETS, ids=str)
-@pytest.mark.parametrize("engine", machine.ENGINES)
+@pytest.mark.parametrize("engine", testing.ENGINES)
 def test_operands_are_rounded_to_the_type_of_the_algorithm(preset: Any, engine: str) -> None:
     rng = np.random.default_rng(0)
     x, y = (rng.uniform(0.5, 2, shape).astype("float32") for shape in ((5, 30), (30, 4)))
     want = _rounded(x, preset.name) @ _rounded(y, preset.name)
-    (got,) = structured.evaluate(engine, _dot(preset), x, y)
+    (got,) = testing.results(engine, dot_by(preset), x, y)
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, want, rtol=3e-7)
-    (by_name,) = structured.evaluate(engine, _dot(preset.name), x, y)
+    (by_name,) = testing.results(engine, dot_by(preset.name), x, y)
     np.testing.assert_array_equal(by_name, got)
 
 
-@pytest.mark.parametrize("engine", machine.ENGINES)
+@pytest.mark.parametrize("engine", testing.ENGINES)
 def test_f64_sums_what_f32_loses(engine: str) -> None:
     x = np.array([1e8, 1, -1e8], np.float32)
     ones = np.ones(3, np.float32)
@@ -95,9 +60,9 @@ def test_eight_bit_floats_are_taken_as_they_are(preset: Any, dtype: str) -> None
     rng = np.random.default_rng(0)
     x, y = (rng.uniform(0.5, 2, s).astype(dtypes.as_dtype(dtype)) for s in ((5, 9), (9, 4)))
     want = x.astype("float64") @ y.astype("float64")
-    for engine in machine.ENGINES:
-        run = _dot(preset, preferred_element_type="float32")
-        (got,) = structured.evaluate(engine, run, x, y)
+    for engine in testing.ENGINES:
+        run = dot_by(preset, preferred_element_type="float32")
+        (got,) = testing.results(engine, run, x, y)
         np.testing.assert_allclose(got, want, rtol=1e-6)
     slope = hloom.grad(lambda x: lax.reduce_sum(run(x, y), (0, 1)))(jnp.asarray(x))
     assert slope.dtype == x.dtype

@@ -9,153 +9,10 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
+from hloom import lax, testing
 from hloom.lax import RaggedDotDimensionNumbers
 from hloom.ops import ragged_programs
-from tests.ops import machine, structured
-from tests.ops.structured import NUMBERS, Case
-
-SUM = "a sum of products in any order"
-FEW = ("int32", "float32", "float64")
-
-
-def _numbers(
-    contract: Any, batch: Any, row: int, group: int | None = None
-) -> RaggedDotDimensionNumbers:
-    return RaggedDotDimensionNumbers((contract, batch), [row], [] if group is None else [group])
-
-
-def _group_of_rows(sizes: Any, rows: int) -> Any:
-    """The group of each row by counting, -1 for rows behind the last."""
-    held = [j for j, size in enumerate(sizes) for _ in range(max(int(size), 0))]
-    return np.array((held + [-1] * rows)[:rows])
-
-
-def _masks(lhs: Any, sizes: Any, numbers: RaggedDotDimensionNumbers) -> Any:
-    """bool [g, *lhs.shape]: which elements of lhs belong to a group."""
-    (contract, _), (batch, _) = numbers.dot_dimension_numbers
-    (row,) = numbers.lhs_ragged_dimensions
-    free = tuple(a for a in range(lhs.ndim) if a not in contract + batch)
-    kin = tuple(contract) if row in contract else free
-    outer = batch + kin[: kin.index(row)]
-    masks = np.zeros((sizes.shape[-1], *lhs.shape), bool)
-    for place in np.ndindex(lhs.shape):
-        at = () if sizes.ndim == 1 else tuple(place[a] for a in outer)
-        group = _group_of_rows(sizes[at], lhs.shape[row])[place[row]]
-        if group >= 0:
-            masks[(group, *place)] = True
-    return masks
-
-
-def _oracle(numbers: RaggedDotDimensionNumbers) -> Any:
-    """The sum, or the stack, over groups of the product of what belongs to each."""
-    (contract, rhs_contract), (batch, rhs_batch) = numbers.dot_dimension_numbers
-    (row,), group = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
-
-    def run(x: Any, y: Any, sizes: Any) -> Any:
-        x, y = machine.wider(x), machine.wider(y)
-        if row in batch:
-            return _einsum(x, y, numbers.dot_dimension_numbers)
-        parts = []
-        for j, mask in enumerate(_masks(x, sizes, numbers)):
-            matrix, plain = y, numbers.dot_dimension_numbers
-            if group:
-                matrix = np.take(y, j, group[0])
-                plain = ((contract, _without(group[0], rhs_contract)),
-                         (batch, _without(group[0], rhs_batch)))  # fmt: skip
-            parts.append(_einsum(np.where(mask, x, 0), matrix, plain))
-        if row in contract:
-            return np.stack(parts)
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return total
-
-    return run
-
-
-def _without(axis: int, axes: Any) -> Any:
-    """The axes after that one was taken away."""
-    return tuple(a - (a > axis) for a in axes)
-
-
-def _einsum(x: Any, y: Any, numbers: Any) -> Any:
-    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    left, right = list("abcdefgh"[: x.ndim]), list("zyxwvuts"[: y.ndim])
-    for a, b in zip(lhs_contract + lhs_batch, rhs_contract + rhs_batch):
-        right[b] = left[a]
-    out = [left[a] for a in lhs_batch]
-    out += [c for i, c in enumerate(left) if i not in lhs_contract + lhs_batch]
-    out += [c for i, c in enumerate(right) if i not in rhs_contract + rhs_batch]
-    return np.einsum(f"{''.join(left)},{''.join(right)}->{''.join(out)}", x, y)
-
-
-def _case(name: str, numbers: Any, lhs: Any, rhs: Any, sizes: Any, types: Any = FEW) -> Case:
-    def run(x: Any, y: Any, s: Any) -> Any:
-        return lax.ragged_dot_general(x, y, s, numbers)
-
-    operands = (lhs, rhs, np.array(sizes, np.int32))
-    return Case(name, run, operands, _oracle(numbers), types, 40, SUM, low=-2, high=2)
-
-
-PLAIN = _numbers(((1,), (1,)), ((), ()), 0, 0)
-BATCHED = _numbers(((2,), (2,)), ((0,), (1,)), 1, 0)
-ROWS_ANYHOW = _numbers(((0,), (3,)), ((3,), (0,)), 2, 2)
-TWO_OUTER = _numbers(((3,), (1,)), ((), ()), 1, 0)
-CONTRACTED = _numbers(((0,), (0,)), ((), ()), 0)
-CONTRACTED_BATCH = _numbers(((1,), (0,)), ((2,), (1,)), 1)
-CONTRACTED_TWO = _numbers(((2, 1), (0, 2)), ((0,), (1,)), 1)
-CONTRACTED_INNER = _numbers(((1, 2), (2, 0)), ((0,), (1,)), 1)
-CASES = [
-    Case("plain", lax.ragged_dot, ((7, 3), (3, 3, 2), np.array([2, 1, 4])), _oracle(PLAIN),
-         NUMBERS, 40, SUM, low=-2, high=2),
-    _case("rows left over", PLAIN, (7, 3), (3, 3, 2), [2, 0, 3]),
-    _case("too many rows", PLAIN, (7, 3), (3, 3, 2), [5, 9, 3]),
-    _case("all in one group", PLAIN, (7, 3), (3, 3, 2), [0, 7, 0]),
-    _case("no rows in a group", PLAIN, (7, 3), (3, 3, 2), [0, 0, 0]),
-    _case("negative sizes", PLAIN, (7, 3), (3, 3, 2), [2, -3, 4]),
-    _case("more groups than rows", PLAIN, (3, 2), (8, 2, 4), [0, 1, 0, 0, 1, 0, 1, 0]),
-    _case("many rows", PLAIN, (300, 4), (5, 4, 3), [100, 3, 0, 77, 64]),
-    _case("one group", PLAIN, (7, 3), (1, 3, 2), [5]),
-    _case("matrices the other way round", _numbers(((1,), (2,)), ((), ()), 0, 0), (7, 3), (3, 2, 3),
-          [2, 1, 3]),
-    _case("batch, same sizes", BATCHED, (2, 6, 3), (3, 2, 3, 2), [2, 1, 3]),
-    _case("batch, own sizes", BATCHED, (2, 6, 3), (3, 2, 3, 2), [[2, 1, 3], [1, 0, 2]]),
-    _case("axes anyhow", ROWS_ANYHOW, (3, 2, 6, 2), (2, 4, 3, 3), [2, 1, 3]),
-    _case("axes anyhow, own sizes", ROWS_ANYHOW, (3, 2, 6, 2), (2, 4, 3, 3),
-          np.arange(12).reshape(2, 2, 3) % 4),
-    _case("outer and inner axes", TWO_OUTER, (2, 5, 3, 2), (2, 2, 3), [2, 2]),
-    _case("outer and inner axes, own sizes", TWO_OUTER, (2, 5, 3, 2), (2, 2, 3),
-          [[2, 2], [1, 4]]),
-    _case("contracted", CONTRACTED, (7, 3), (7, 2), [2, 1, 4], NUMBERS),
-    _case("contracted, left over", CONTRACTED, (7, 3), (7, 2), [2, 0, 1, 1]),
-    _case("contracted, many rows", CONTRACTED, (300, 4), (300, 3), [100, 3, 0, 77, 64]),
-    _case("contracted, batch", CONTRACTED_BATCH, (2, 6, 3), (6, 3, 4), [2, 1, 2]),
-    _case("contracted, batch, own sizes", CONTRACTED_BATCH, (2, 6, 3), (6, 3, 4),
-          [[2, 1], [1, 0], [3, 3]]),
-    _case("two contracted, same sizes", CONTRACTED_TWO, (2, 6, 3, 4), (3, 2, 6, 2), [2, 1, 3]),
-    _case("two contracted, own sizes", CONTRACTED_TWO, (2, 6, 3, 4), (3, 2, 6, 2),
-          np.arange(18).reshape(2, 3, 3) % 4),
-    _case("two contracted, inner", CONTRACTED_INNER, (2, 6, 3, 4), (3, 2, 6, 2),
-          [[2, 1, 3], [1, 0, 2]]),
-    _case("batch axis", _numbers(((2,), (1,)), ((0,), (0,)), 0), (4, 2, 3), (4, 3, 2), [2, 1, 1]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
+from hloom.testing.cases.blocks import CONTRACTED, PLAIN, ragged_numbers
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint32"])
@@ -164,8 +21,8 @@ def test_sizes_of_any_integer_dtype(dtype: str) -> None:
     y = np.array([1, 10, 100], np.float32).reshape(3, 1, 1)
     sizes = np.array([100, 120, 90], dtype)
     want = x.ravel() * np.repeat([1, 10, 100, 0], [100, 120, 90, 90])
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, lax.ragged_dot, x, y, sizes)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, lax.ragged_dot, x, y, sizes)
         np.testing.assert_array_equal(got.ravel(), want, engine)
 
 
@@ -178,9 +35,9 @@ def test_group_offset_says_which_matrices_are_here(offset: int, count: int) -> N
     group = np.array([0, 0, 1, 2, 2, 2, 2, 9]) - offset
     is_here = (group >= 0) & (group < count) & (np.arange(8) < 7)
     want = np.where(is_here, x.ravel() * (group + 1), 0)
-    for engine in machine.ENGINES:
+    for engine in testing.ENGINES:
         run = lambda x, y, s: lax.ragged_dot(x, y, s, group_offset=np.array([offset]))
-        (got,) = structured.evaluate(engine, run, x, y, sizes)
+        (got,) = testing.results(engine, run, x, y, sizes)
         np.testing.assert_array_equal(got.ravel(), want, engine)
 
 
@@ -192,28 +49,28 @@ def test_parts_of_the_matrices_add_up_to_the_whole() -> None:
     np.testing.assert_array_equal(parts[0] + parts[1], lax.ragged_dot(x, y, sizes))
 
 
-@pytest.mark.parametrize("engine", machine.ENGINES)
+@pytest.mark.parametrize("engine", testing.ENGINES)
 def test_what_is_not_finite_stays_in_its_group(engine: str) -> None:
     x, y = np.ones((5, 2), np.float32), np.ones((3, 2, 2), np.float32)
     y[1], x[4] = np.nan, np.inf
-    (got,) = structured.evaluate(engine, lax.ragged_dot, x, y, np.array([2, 1, 1]))
+    (got,) = testing.results(engine, lax.ragged_dot, x, y, np.array([2, 1, 1]))
     np.testing.assert_array_equal(got[:, 0], [2, 2, np.nan, 2, 0])
     with hloom.engine(engine):
         slopes = hloom.grad(lambda y: jnp.sum(lax.ragged_dot(x, y, np.array([2, 1, 1]))))(y)
         np.testing.assert_array_equal(slopes[:, 0, 0], [2, 1, 1])
-    (got,) = structured.evaluate(
+    (got,) = testing.results(
         engine, lambda x, s: lax.ragged_dot_general(x, x, s, CONTRACTED), x, np.array([2, 1, 1])
     )
     np.testing.assert_array_equal(got[:, 0, 0], [2, 1, 1])
 
 
-@pytest.mark.parametrize("engine", machine.ENGINES)
+@pytest.mark.parametrize("engine", testing.ENGINES)
 def test_products_of_bool_are_any(engine: str) -> None:
     x = np.array([[1, 0], [0, 1], [0, 0], [1, 1]], bool)
     y = np.array([[[1], [0]], [[0], [1]]], bool)
-    (got,) = structured.evaluate(engine, lax.ragged_dot, x, y, np.array([2, 2]))
+    (got,) = testing.results(engine, lax.ragged_dot, x, y, np.array([2, 2]))
     np.testing.assert_array_equal(got.ravel(), [True, False, False, True])
-    (got,) = structured.evaluate(
+    (got,) = testing.results(
         engine, lambda x, s: lax.ragged_dot_general(x, x, s, CONTRACTED), x, np.array([3, 1])
     )
     np.testing.assert_array_equal(got, [[[1, 0], [0, 1]], [[1, 1], [1, 1]]])
@@ -227,8 +84,8 @@ def test_products_of_bool_are_any(engine: str) -> None:
     ids=str,
 )  # fmt: skip
 def test_empty_operands(lhs: Any, rhs: Any, sizes: Any) -> None:
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(
+    for engine in testing.ENGINES:
+        (got,) = testing.results(
             engine, lax.ragged_dot, np.ones(lhs), np.ones(rhs), np.array(sizes, np.int32)
         )
         np.testing.assert_array_equal(got, np.zeros((lhs[0], rhs[2])))
@@ -241,16 +98,16 @@ def test_empty_operands(lhs: Any, rhs: Any, sizes: Any) -> None:
 def test_empty_places_with_sizes_of_their_own(shape: Any) -> None:
     x, y = np.ones((*shape, 2)), np.ones((2, 2, 4))
     sizes = np.ones((*shape[:2], 2), np.int32)
-    numbers = _numbers(((3,), (1,)), ((), ()), 2, 0)
+    numbers = ragged_numbers(((3,), (1,)), ((), ()), 2, 0)
     run = lambda x, y, s: lax.ragged_dot_general(x, y, s, numbers)
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, run, x, y, sizes)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, run, x, y, sizes)
         assert got.shape == (*shape, 4)
     assert hloom.grad(lambda x: jnp.sum(run(x, y, sizes)))(jnp.asarray(x)).shape == x.shape
-    inner = _numbers(((0, 1, 2), (0, 1, 2)), ((), ()), 2)
+    inner = ragged_numbers(((0, 1, 2), (0, 1, 2)), ((), ()), 2)
     run = lambda x, s: lax.ragged_dot_general(x, x, s, inner)
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, run, x, sizes)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, run, x, sizes)
         np.testing.assert_array_equal(got, np.full((2, 2, 2), got[0, 0, 0]))
     assert hloom.grad(lambda x: jnp.sum(run(x, sizes)))(jnp.asarray(x)).shape == x.shape
 

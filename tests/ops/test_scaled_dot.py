@@ -9,75 +9,8 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import dtypes, lax
-from tests.ops import machine, structured
-from tests.ops.structured import Case
-
-SUM = "a sum of products in any order"
-DTYPES = ("int8", "bfloat16", "float32", "float64")
-MATMUL = (((1,), (0,)), ((), ()))
-
-
-def _spread(x: Any, scale: Any) -> Any:
-    """`x` times its scales, each repeated over its block."""
-    x, scale = x.astype(np.float64), scale.astype(np.float64)
-    for axis, (size, count) in enumerate(zip(x.shape, scale.shape)):
-        scale = np.repeat(scale, size // count, axis)
-    return x * scale
-
-
-def _both(x: Any, y: Any, s: Any, t: Any) -> Any:
-    return np.matmul(_spread(x, s), _spread(y, t))
-
-
-def _run(preferred: Any, numbers: Any = None) -> Any:
-    return lambda x, y, s, t: lax.scaled_dot(
-        x, y, lhs_scale=s, rhs_scale=t, preferred_element_type=preferred, dimension_numbers=numbers
-    )
-
-
-def _case(name: str, run: Any, shapes: Any, oracle: Any, types: Any = DTYPES) -> Case:
-    return Case(name, run, shapes, oracle, types, 40, SUM, low=-3, high=3)
-
-
-CASES = [
-    _case("matrices", _run("float32"), ((3, 8), (8, 2), (3, 2), (4, 2)), _both, DTYPES[:3]),
-    _case("in f64", _run("float64"), ((3, 8), (8, 2), (3, 2), (4, 2)), _both),
-    _case("one scale", _run("float64"), ((3, 8), (8, 2), (3, 1), (1, 2)), _both),
-    _case("batch", _run("float64"), ((4, 3, 8), (4, 8, 2), (4, 3, 2), (4, 4, 2)), _both),
-    _case("two batch axes", _run("float64"), ((2, 2, 3, 4), (2, 2, 4, 2), (2, 2, 3, 2),
-          (2, 2, 1, 2)), _both),
-    _case("transposed", _run("float64", (((0,), (1,)), ((), ()))),
-          ((8, 3), (2, 8), (2, 3), (2, 4)), lambda x, y, s, t: _both(x.T, y.T, s.T, t.T)),
-    _case("vectors", _run("float64", (((0,), (0,)), ((), ()))), ((8,), (8,), (2,), (4,)), _both),
-    _case("two contracted axes", _run("float64", (((1, 2), (2, 0)), ((), ()))),
-          ((3, 4, 6), (6, 2, 4), (3, 2, 3), (1, 2, 2)),
-          lambda x, y, s, t: np.einsum("akl,lbk->ab", _spread(x, s), _spread(y, t))),
-    _case("only lhs scaled", lambda x, y, s: lax.scaled_dot(
-        x, y, lhs_scale=s, preferred_element_type="float64"), ((3, 8), (8, 2), (3, 2)),
-          lambda x, y, s: _spread(x, s) @ y.astype(np.float64)),
-    _case("only rhs scaled", lambda x, y, s: lax.scaled_dot(
-        x, y, rhs_scale=s, preferred_element_type="float64"), ((3, 8), (8, 2), (2, 2)),
-          lambda x, y, s: x.astype(np.float64) @ _spread(y, s)),
-    _case("nothing contracted", _run("float64"), ((3, 0), (0, 2), (3, 0), (0, 2)),
-          lambda x, y, s, t: np.zeros((3, 2))),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "dtype"), structured.values(CASES), ids=str)
-def test_value(case: Case, dtype: str) -> None:
-    structured.check_value(case, dtype)
-
-
-@pytest.mark.parametrize("case", structured.smooth(CASES), ids=str)
-def test_derivative(case: Case) -> None:
-    structured.check_jvp(case)
-    structured.check_adjoint(case)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_batch(case: Case) -> None:
-    structured.check_batch(case)
+from hloom import dtypes, lax, testing
+from hloom.testing.cases.blocks import both_scaled, scaled
 
 
 @pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"])
@@ -86,9 +19,9 @@ def test_narrow_floats_with_scales(dtype: str, scale: str) -> None:
     rng = np.random.default_rng(0)
     x, y = (rng.uniform(-3, 3, s).astype(dtypes.as_dtype(dtype)) for s in ((4, 64), (64, 3)))
     s, t = (rng.uniform(0.5, 4, s).astype(dtypes.as_dtype(scale)) for s in ((4, 2), (4, 3)))
-    want = _both(x, y, s, t)
-    for engine in machine.ENGINES:
-        (got,) = structured.evaluate(engine, _run("float32"), x, y, s, t)
+    want = both_scaled(x, y, s, t)
+    for engine in testing.ENGINES:
+        (got,) = testing.results(engine, scaled("float32"), x, y, s, t)
         np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-4, err_msg=engine)
 
 
