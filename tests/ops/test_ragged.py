@@ -205,6 +205,8 @@ def _general(numbers: Any, lhs: Any = X, rhs: Any = Y, sizes: Any = SIZES, **opt
         (lambda: lax.ragged_dot(X, Y, SIZES, "some"), ValueError, "precision is one of"),
         (lambda: lax.ragged_dot(X, Y, SIZES, None, "float16"), TypeError, "narrower"),
         (lambda: lax.ragged_dot(X, Y, SIZES, "ANY_F8_ANY_F8_F32"), TypeError, "8-bit float"),
+        (lambda: lax.ragged_dot(X.astype("float8_e8m0fnu"), Y.astype("float8_e8m0fnu"), SIZES),
+         TypeError, "float8_e8m0fnu has no zero"),
         (lambda: lax.ragged_dot(X, Y, [[1], 2]), TypeError, "takes arrays and numbers"),
         (_general(None), TypeError, "takes lax.RaggedDotDimensionNumbers"),
         (_general(RaggedDotDimensionNumbers(DOT, [], [0])), ValueError, "one axis of lhs"),

@@ -70,13 +70,19 @@ class Ragged(Primitive):
 
     def check(
         self, x: ShapedArray, y: ShapedArray, sizes: ShapedArray, first: ShapedArray, outer: int,
-        agree: bool, precision: Any,
+        agree: bool, out: np.dtype[Any], precision: Any,
     ) -> None:  # fmt: skip
         """Raise unless operands fit together; `agree` says whether the floats do."""
         check_domain(self.name, (x, y), "number")
         check_same_dtype(self.name, (x, y))
         check_algorithm(self.name, precision, x, y)
         text = f"{self.name} of {x}, {y}, {sizes} and {first}"
+        for dtype in (x.dtype, out):
+            if np.zeros((), np.float32).astype(dtype) != 0:
+                raise TypeError(
+                    f"{text}: {dtype.name} has no zero, which rows of no group give. Convert "
+                    "first: lax.convert_element_type(x, 'bfloat16')."
+                )
         if x.ndim != 4 or y.ndim != 4 or sizes.ndim != 2 or not agree:
             raise TypeError(f"{text} needs operands as its docstring shows them")
         check_domain(self.name, (sizes, first), "integer")
@@ -130,8 +136,9 @@ class RaggedDot(Ragged):
     ) -> ShapedArray:  # fmt: skip
         across = (*matrices.shape[:2], *matrices.shape[:1:-1]) if transposed else matrices.shape
         agree = rows.shape[1:2] + rows.shape[3:] == across[1:3]
-        self.check(rows, matrices, sizes, first, outer, agree, precision)
-        return ShapedArray((*rows.shape[:3], across[3]), preferred_element_type)
+        out = preferred_element_type
+        self.check(rows, matrices, sizes, first, outer, agree, out, precision)
+        return ShapedArray((*rows.shape[:3], across[3]), out)
 
     def numpy(
         self, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int, transposed: bool,
@@ -202,9 +209,10 @@ class RaggedSum(Ragged):
         self, lhs: ShapedArray, rhs: ShapedArray, sizes: ShapedArray, first: ShapedArray, *,
         outer: int, count: int, preferred_element_type: np.dtype[Any], precision: Any = None,
     ) -> ShapedArray:  # fmt: skip
-        self.check(lhs, rhs, sizes, first, outer, lhs.shape[:3] == rhs.shape[:3], precision)
+        out, agree = preferred_element_type, lhs.shape[:3] == rhs.shape[:3]
+        self.check(lhs, rhs, sizes, first, outer, agree, out, precision)
         shape = (sizes.shape[0] // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
-        return ShapedArray(shape, preferred_element_type)
+        return ShapedArray(shape, out)
 
     def numpy(
         self, lhs: Any, rhs: Any, sizes: Any, first: Any, *, outer: int, count: int,
