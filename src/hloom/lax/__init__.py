@@ -10,7 +10,7 @@ from hloom.control.computations import reduce, reduce_window
 from hloom.control.looping import fori_loop, map, scan, while_loop
 from hloom.lax import linalg
 from hloom.ops.accuracy import AccuracyMode, Tolerance
-from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, polynomial, sub
 from hloom.ops.binary import (
     bitwise_and,
     bitwise_or,
@@ -308,11 +308,13 @@ __all__ = [
     "ne",
     "neg",
     "nextafter",
+    "one_minus_square",
     "optimization_barrier",
     "order_statistics",
     "pad",
     "padtype_to_pads",
     "polygamma",
+    "polynomial",
     "population_count",
     "pow",
     "ragged_dot",

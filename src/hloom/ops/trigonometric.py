@@ -8,15 +8,9 @@ import numpy as np
 
 from hloom.ops import complex_programs, programs
 from hloom.ops.accuracy import check_accuracy
-from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, sub
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.unary import rsqrt, square
-
-
-def _one_minus_square(x: Any) -> Any:
-    """1 - x*x without cancellation near 1."""
-    return mul(sub(1, x), add(1, x))
-
 
 # ---- of angles -------------------------------------------------------------------------------
 sin_p = Elementwise(
@@ -92,7 +86,7 @@ asin_p = Elementwise(
     "asin",
     formula={"float": programs.asin, "complex": complex_programs.asin},
     numpy=np.arcsin,
-    jvp=[lambda t, out, x: mul(t, rsqrt(_one_minus_square(x)))],
+    jvp=[lambda t, out, x: mul(t, rsqrt(one_minus_square(x)))],
     domain="inexact",
 )
 
@@ -112,7 +106,7 @@ acos_p = Elementwise(
     "acos",
     formula={"float": programs.acos, "complex": complex_programs.acos},
     numpy=np.arccos,
-    jvp=[lambda t, out, x: neg(mul(t, rsqrt(_one_minus_square(x))))],
+    jvp=[lambda t, out, x: neg(mul(t, rsqrt(one_minus_square(x))))],
     domain="inexact",
 )
 
@@ -224,7 +218,7 @@ tanh_p = Elementwise(
     hlo="tanh",
     formula={"complex": complex_programs.tanh},
     numpy=np.tanh,
-    jvp=[lambda t, out, x: mul(t, _one_minus_square(out))],
+    jvp=[lambda t, out, x: mul(t, one_minus_square(out))],
     domain="inexact",
 )
 
@@ -287,7 +281,7 @@ atanh_p = Elementwise(
     "atanh",
     formula={"float": programs.atanh, "complex": complex_programs.atanh},
     numpy=np.arctanh,
-    jvp=[lambda t, out, x: div(t, _one_minus_square(x))],
+    jvp=[lambda t, out, x: div(t, one_minus_square(x))],
     domain="inexact",
 )
 

@@ -37,6 +37,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         "windows": reductions.WINDOWS,
         "computations": reductions.COMPUTATIONS,
         "dot": products.DOT,
+        "polynomial": blocks.POLYNOMIALS,
         "ragged": blocks.RAGGED,
         "scaled_dot": blocks.SCALED,
         "dot algorithms": blocks.ALGORITHMS,

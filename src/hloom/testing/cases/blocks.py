@@ -1,4 +1,5 @@
-"""Products of parts: groups of rows, blocks with scales, algorithms of dots, windows as features.
+"""Products of parts: groups of rows, blocks with scales, algorithms of dots, windows as features,
+and polynomials.
 
 The oracles are the definitions: a loop over groups, over elements, or one einsum.
 """
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hloom.ops.arithmetic import one_minus_square, polynomial
 from hloom.ops.convolution_patches import conv_general_dilated_local, conv_general_dilated_patches
 from hloom.ops.dot import dot, scaled_dot
 from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset
@@ -298,4 +300,25 @@ PATCHES = [
            lambda x, k: wider(x) @ wider(k).T),
     _local("local, empty", local((1,), "VALID", (2,)), ((2, 3, 1), (4, 6, 0)),
            lambda x, k: np.zeros((2, 4, 0))),
+]  # fmt: skip
+
+
+# ---- polynomials -----------------------------------------------------------------------------
+def _horner(x: Any, *coeffs: Any) -> Any:
+    total = wider(coeffs[-1]) + 0 * wider(x)
+    for c in coeffs[-2::-1]:
+        total = total * wider(x) + wider(c)
+    return total
+
+
+ROUNDED = "a rounding for each product and sum"
+POLYNOMIALS = [
+    Case("one_minus_square", one_minus_square, ((2, 3),), lambda x: (1 - wider(x)) * (1 + wider(x)),
+         FEW, 2, ROUNDED),
+    Case("cubic", lambda x, *c: polynomial(x, c), ((2, 3), (), (), (), ()), _horner,
+         (*FEW, "bfloat16", "complex64", "complex128"), 8, ROUNDED, low=-2, high=2),
+    Case("coefficients of its shape", lambda x, *c: polynomial(x, c), ((2, 1), (1, 3), (2, 3), ()),
+         _horner, FEW, 8, ROUNDED, low=-2, high=2),
+    Case("constant", lambda x, c: polynomial(x, [c]), ((2, 3), ()), _horner, FEW),
+    Case("of a scalar", lambda x, *c: polynomial(x, c), ((), (3,), ()), _horner, FEW, 8, ROUNDED),
 ]  # fmt: skip
