@@ -113,10 +113,31 @@ def kernel(program: str, jitted: bool = True) -> Row:
     return Row(program.replace("xp.", ""), setup_of(program, jitted))
 
 
+def ragged_dot(gradient: bool) -> Any:
+    """512 rows in 8 groups, each row times the 256 x 256 matrix of its group."""
+
+    def setup(library: Library) -> Calls:
+        lax, draw = library.root.lax, np.random.default_rng(0)
+        rows = library.array(draw.standard_normal((512, 256), np.float32))
+        matrices = library.array(draw.standard_normal((8, 256, 256), np.float32))
+        sizes = library.array(draw.multinomial(512, np.ones(8) / 8).astype(np.int32))
+
+        def total(rows: Any, matrices: Any) -> Any:
+            return (lax.ragged_dot(rows, matrices, sizes) ** 2).sum()
+
+        both = library.root.grad(total, (0, 1))
+        function = library.jit(both if gradient else lambda x, y: lax.ragged_dot(x, y, sizes))
+        return Calls(lambda: function(rows, matrices))
+
+    return setup
+
+
 NORM = "norm(table), eager"
 ROWS = [
     *[kernel(program) for program in JITTED],
     *[kernel(program, jitted=False) for program in EAGER],
     Row(NORM, setup_of("norm(xp, table)", jitted=False)),
+    Row("ragged_dot", ragged_dot(gradient=False), 1.0, only=("hloom", "jax")),
+    Row("ragged_dot, gradients", ragged_dot(gradient=True), 1.0, only=("hloom", "jax")),
     Row("norm(table), jit", setup_of("norm(xp, table)", True), 1.0, against=("hloom", NORM)),
 ]

@@ -32,6 +32,32 @@ def test_stop_gradient_stops_it() -> None:
     assert x.shape == (2,) and n == 3
 
 
+@pytest.mark.parametrize(
+    ("x", "narrow", "wide"),
+    [
+        (1, "int32", "int64"), (1.0, "float32", "float64"), (True, "bool", "bool"),
+        (2j, "complex64", "complex128"), (np.float64(1), "float32", "float64"),
+        (np.arange(3, dtype="int64"), "int32", "int64"), (float, "float32", "float64"),
+        (np.float32, "float32", "float32"), (np.dtype("uint64"), "uint32", "uint64"),
+        ("int8", "int8", "int8"), (jnp.bfloat16, "bfloat16", "bfloat16"),
+        (jnp.ones(2, "int16"), "int16", "int16"),
+        (hloom.ShapeDtypeStruct((2,), "uint8"), "uint8", "uint8"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_dtype_is_what_an_array_would_have(x: object, narrow: str, wide: str) -> None:
+    assert lax.dtype(x) == narrow
+    with hloom.enable_x64():
+        assert lax.dtype(x) == wide
+    assert hloom.jit(lambda x: lax.full_like(x, lax.dtype(x).itemsize))(jnp.ones(2))[0] == 4
+
+
+def test_dce_sink_leaves_an_equation_in_the_jaxpr() -> None:
+    text = str(hloom.make_jaxpr(lambda x: lax.dce_sink({"a": lax.sin(x), "b": 1}))(1.0))
+    assert "sin a" in text
+    assert lax.dce_sink(jnp.ones(3)) is None
+
+
 @pytest.mark.parametrize("dtype", EVERYTHING)
 def test_full_and_full_like(dtype: str) -> None:
     with hloom.enable_x64():
@@ -67,6 +93,12 @@ def test_full_and_full_like(dtype: str) -> None:
         (lambda: lax.broadcast(jnp.ones(2), (-1,)), ValueError, "non-negative"),
         (lambda: lax.broadcast_to_rank(jnp.ones((2, 2)), 1), ValueError, "take axes away"),
         (lambda: lax.broadcast_shapes((2,), (3,)), ValueError, "broadcast"),
+        (lambda: lax.broadcast_like(jnp.ones(2), jnp.ones((2, 3))), ValueError, "f32[2,3]"),
+        (lambda: lax.broadcast_like(jnp.ones((1, 3)), jnp.ones(3)), ValueError, "f32[1,3] to"),
+        (lambda: lax.dtype([1, 2]), TypeError, "an array, a number or a dtype; got [1, 2]"),
+        (lambda: lax.dtype(None), TypeError, "got None"),
+        (lambda: lax.dce_sink({"a": "text"}), TypeError, "text"),
+        (lambda: lax.dce_sink(1.0, prevent_mlir_dce=True), NotImplementedError, "return the value"),
         (lambda: lax.reshape("text", (2,)), TypeError, "text"),
     ],
 )  # fmt: skip

@@ -78,6 +78,15 @@ X = jnp.ones((3, 4))
         (lambda: lax.split(X, (4, -1)), ValueError, "non-negative"),
         (lambda: lax.tile(X, (2,)), ValueError, "each axis"),
         (lambda: lax.tile(X, (2, -1)), ValueError, "0 or more"),
+        (lambda: lax.shape_as_value((1.5,)), TypeError, "takes integers"),
+        (lambda: lax.shape_as_value((jnp.ones(2, int),)), TypeError, "i32[2]"),
+        (lambda: lax.index_take(X, (jnp.zeros(2),), (0,)), TypeError, "integers of one shape"),
+        (lambda: lax.index_take(X, (jnp.zeros(2, int), jnp.zeros(1, int)), (0, 1)), TypeError,
+         "i32[2], i32[1]"),
+        (lambda: lax.index_take(X, (jnp.zeros(2, int),), (0, 1)), ValueError, "got 1"),
+        (lambda: lax.index_take(X, (), ()), ValueError, "one or more"),
+        (lambda: lax.index_take(X, (jnp.zeros(2, int),), (2,)), ValueError, "out of bounds"),
+        (lambda: lax.index_take(X[:0], (jnp.zeros(2, int),), (0,)), ValueError, "no elements"),
         (lambda: lax.dynamic_slice(X, (0,), (1, 1)), TypeError, "each axis"),
         (lambda: lax.dynamic_slice(X, (0, 0), (4, 1)), ValueError, "at most"),
         (lambda: lax.dynamic_slice(X, (0.5, 0), (1, 1)), TypeError, "integers"),
@@ -91,6 +100,24 @@ def test_errors(call: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error) as raised:
         call()  # type: ignore[operator]
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint32", "int64"])
+def test_index_take_wraps_in_any_integer_dtype(dtype: str) -> None:
+    x = np.arange(200)
+    places = np.array([0, 127, 100], dtype)
+    for engine in ("xla", "reference", "numpy"):
+        (got,) = testing.results(engine, lambda x, i: lax.index_take(x, (i,), (0,)), x, places)
+        np.testing.assert_array_equal(got, places)
+    assert lax.index_take(jnp.arange(7), (jnp.array([2**31 - 1]),), (0,))[0] == (2**31 - 1) % 7
+
+
+def test_shape_as_value_takes_traced_sizes() -> None:
+    got = hloom.jit(lambda n: lax.shape_as_value((n, 3, np.int8(4))))(jnp.int32(2))
+    np.testing.assert_array_equal(got, [2, 3, 4])
+    assert got.dtype == np.int32 and lax.shape_as_value(()).shape == (0,)
+    with hloom.enable_x64():
+        assert lax.shape_as_value((2, -1)).dtype == np.int64
 
 
 def test_errors_under_vmap_speak_of_one_example() -> None:

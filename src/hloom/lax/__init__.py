@@ -9,7 +9,8 @@ from hloom.control.branches import cond, switch
 from hloom.control.computations import reduce, reduce_window
 from hloom.control.looping import fori_loop, map, scan, while_loop
 from hloom.lax import linalg
-from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.accuracy import AccuracyMode, Tolerance
+from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, polynomial, sub
 from hloom.ops.binary import (
     bitwise_and,
     bitwise_or,
@@ -31,6 +32,7 @@ from hloom.ops.complex import complex, conj, imag, real
 from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
 from hloom.ops.convolution import (
     ConvDimensionNumbers,
+    ConvGeneralDilatedDimensionNumbers,
     conv,
     conv_dimension_numbers,
     conv_general_dilated,
@@ -39,8 +41,14 @@ from hloom.ops.convolution import (
     conv_transpose,
     conv_with_general_padding,
 )
+from hloom.ops.convolution_patches import (
+    conv_general_dilated_local,
+    conv_general_dilated_patches,
+    conv_general_shape_tuple,
+    conv_transpose_shape_tuple,
+)
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
-from hloom.ops.dot import Precision, batch_matmul, dot, dot_general
+from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general, scaled_dot
 from hloom.ops.dynamic_slicing import (
     dynamic_index_in_dim,
     dynamic_slice,
@@ -48,6 +56,7 @@ from hloom.ops.dynamic_slicing import (
     dynamic_update_index_in_dim,
     dynamic_update_slice,
     dynamic_update_slice_in_dim,
+    index_take,
 )
 from hloom.ops.euclid import gcd, hypot
 from hloom.ops.fft import FftType, fft
@@ -59,6 +68,8 @@ from hloom.ops.gather import (
     scatter_add,
 )
 from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
+from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
+from hloom.ops.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -80,11 +91,14 @@ from hloom.ops.scatter import (
 from hloom.ops.searching import order_statistics, searchsorted
 from hloom.ops.shape import (
     broadcast,
+    broadcast_like,
     broadcast_shapes,
     broadcast_to_rank,
     broadcasted_iota,
     collapse,
     copy,
+    dce_sink,
+    dtype,
     empty,
     expand_dims,
     full,
@@ -100,6 +114,7 @@ from hloom.ops.slicing import (
     concatenate,
     index_in_dim,
     pad,
+    shape_as_value,
     slice,
     slice_in_dim,
     split,
@@ -163,13 +178,21 @@ from hloom.ops.unary import (
 from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select_and_scatter_add
 
 __all__ = [
+    "AccuracyMode",
     "ConvDimensionNumbers",
+    "ConvGeneralDilatedDimensionNumbers",
+    "DotAlgorithm",
+    "DotAlgorithmPreset",
+    "DotDimensionNumbers",
     "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
+    "PrecisionLike",
+    "RaggedDotDimensionNumbers",
     "RoundingMethod",
     "ScatterDimensionNumbers",
+    "Tolerance",
     "abs",
     "acos",
     "acosh",
@@ -196,6 +219,7 @@ __all__ = [
     "bitwise_xor",
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_like",
     "broadcast_shapes",
     "broadcast_to_rank",
     "broadcasted_iota",
@@ -211,9 +235,13 @@ __all__ = [
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
+    "conv_general_dilated_local",
+    "conv_general_dilated_patches",
     "conv_general_permutations",
+    "conv_general_shape_tuple",
     "conv_shape_tuple",
     "conv_transpose",
+    "conv_transpose_shape_tuple",
     "conv_with_general_padding",
     "convert_element_type",
     "copy",
@@ -224,10 +252,12 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "dce_sink",
     "digamma",
     "div",
     "dot",
     "dot_general",
+    "dtype",
     "dynamic_index_in_dim",
     "dynamic_slice",
     "dynamic_slice_in_dim",
@@ -256,6 +286,7 @@ __all__ = [
     "hypot",
     "imag",
     "index_in_dim",
+    "index_take",
     "integer_pow",
     "iota",
     "is_finite",
@@ -277,13 +308,17 @@ __all__ = [
     "ne",
     "neg",
     "nextafter",
+    "one_minus_square",
     "optimization_barrier",
     "order_statistics",
     "pad",
     "padtype_to_pads",
     "polygamma",
+    "polynomial",
     "population_count",
     "pow",
+    "ragged_dot",
+    "ragged_dot_general",
     "real",
     "reciprocal",
     "reduce",
@@ -302,6 +337,7 @@ __all__ = [
     "rev",
     "round",
     "rsqrt",
+    "scaled_dot",
     "scan",
     "scatter",
     "scatter_add",
@@ -314,6 +350,7 @@ __all__ = [
     "select",
     "select_and_scatter_add",
     "select_n",
+    "shape_as_value",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",

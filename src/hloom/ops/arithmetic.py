@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
+from hloom.core.operands import convert
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.formula import Term, complex_of, where
+from hloom.ops.linear import broadcast_in_dim
 
 # ---- neg, add, sub, mul ----------------------------------------------------------------------
 neg_p = Elementwise(
@@ -149,3 +153,49 @@ def div(x: Any, y: Any) -> Any:
     Array([-3,  3,  0], dtype=int32)
     """
     return div_p(x, y)
+
+
+# ---- made of them ----------------------------------------------------------------------------
+def one_minus_square(x: Any) -> Any:
+    """`1 - x * x`, without cancellation near 1 and -1: `(1 - x) * (1 + x)`.
+
+    Takes and gives any number dtype.  Raises TypeError for bool.
+
+    >>> lax.one_minus_square(jnp.array([0.5, 0.9999999]))
+    Array([7.5000000e-01, 2.3841856e-07], dtype=float32)
+    """
+    return mul(sub(1, x), add(1, x))
+
+
+def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> Any:
+    """`coeffs[0] + x * (coeffs[1] + x * (..))`: the lowest degree first, by Horner's rule.
+
+    Coefficients are of the dtype of `x` and 0-d, or of its rank, where sizes of 1 are repeated;
+    Python numbers adapt.  `unroll` is for compilers of long polynomials: here every term is
+    written out.  Raises TypeError for other dtypes or ranks, ValueError where shapes don't go
+    together, or without coefficients.  Differs from `numpy.polyval`: the order of coefficients.
+
+    >>> lax.polynomial(3.0, [1.0, 5.0, 2.0])
+    Array(34., dtype=float32, weak_type=True)
+    """
+    if unroll is not None and index(unroll) < 1:
+        raise ValueError(f"polynomial takes unroll as a positive integer or None; got {unroll}")
+    x, *terms = convert("polynomial", (x, *coeffs))
+    if not terms:
+        raise ValueError("polynomial takes one coefficient or more; for no terms write zeros")
+    ranks = {a.aval.ndim for a in (x, *terms)} - {0}
+    if len(ranks) > 1:
+        raise TypeError(
+            "polynomial takes coefficients that are 0-d or of the rank of x; got "
+            f"{', '.join(str(a.aval) for a in (x, *terms))}"
+        )
+    shape = np.broadcast_shapes(*[a.aval.shape for a in (x, *terms)])
+    x, *terms = [
+        broadcast_in_dim(a, shape, range(len(shape))) if a.aval.ndim else a for a in (x, *terms)
+    ]
+    total = terms[-1]
+    for term in terms[-2::-1]:
+        total = add(mul(total, x), term)
+    if total.aval.shape != shape:  # x is not 0-d, and there is one coefficient
+        total = broadcast_in_dim(total, shape, ())
+    return total

@@ -18,9 +18,10 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops import convolution_programs as programs
 from hloom.ops.convert import convert_element_type
-from hloom.ops.dot import accumulation_dtype, canonical_precision
+from hloom.ops.dot import accumulation_dtype
 from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.linear import full, move, plus, zeros
+from hloom.ops.precision import pair_precision
 from hloom.ops.shape import integers, reshape, rev
 from hloom.ops.windows import Window, count_windows, dilated, padtype_to_pads, pairs
 
@@ -34,6 +35,9 @@ class ConvDimensionNumbers(NamedTuple):
     lhs_spec: Axes
     rhs_spec: Axes
     out_spec: Axes
+
+
+ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
 
 
 def conv_general_permutations(
@@ -110,7 +114,8 @@ class Conv(NamedTuple):
         )
 
 
-def _spatial(x: Any, spec: Axes) -> Axes:
+def spatial_sizes(x: Any, spec: Axes) -> Axes:
+    """The sizes of the spatial axes, in the order of the spec."""
     return tuple(x.shape[a] for a in spec[2:])
 
 
@@ -124,8 +129,8 @@ class ConvGeneralDilated(Primitive):
         self._check(lhs, rhs, conv)
         lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
         sizes = [lhs.shape[lhs_spec[0]] // conv.batch_group_count, rhs.shape[rhs_spec[0]]]
-        spatial = ShapedArray(_spatial(lhs, lhs_spec), lhs.dtype)
-        sizes += conv.window(_spatial(rhs, rhs_spec)).shape(spatial)
+        spatial = ShapedArray(spatial_sizes(lhs, lhs_spec), lhs.dtype)
+        sizes += conv.window(spatial_sizes(rhs, rhs_spec)).shape(spatial)
         shape = [0] * lhs.ndim
         for axis, size in zip(out_spec, sizes):
             shape[axis] = size
@@ -142,7 +147,7 @@ class ConvGeneralDilated(Primitive):
             if sorted(spec) != list(range(lhs.ndim)):  # C13, C18, C20
                 raise ValueError(f"{text}: dimension_numbers must name each axis once; got {spec}")
         lhs_spec, rhs_spec, _ = conv.dimension_numbers
-        kernel = _spatial(rhs, rhs_spec)
+        kernel = spatial_sizes(rhs, rhs_spec)
         window = conv.window(kernel)
         window.check(text, ShapedArray(kernel, lhs.dtype))  # C2 to C9
         groups, batch_groups = conv.feature_group_count, conv.batch_group_count
@@ -276,7 +281,7 @@ def _write(
 def _is_plain_row(block: Any, lhs: Any, rhs: Any, conv: Conv) -> bool:
     """Whether this is a correlation of rows: one channel, one spatial axis, f32, no dilation."""
     steps = (conv.window_strides, conv.lhs_dilation, conv.rhs_dilation)
-    kernel = _spatial(rhs.aval, conv.dimension_numbers[1])
+    kernel = spatial_sizes(rhs.aval, conv.dimension_numbers[1])
     one_channel = len(kernel) == 1 and rhs.aval.size == kernel[0]
     plain = one_channel and steps == ((1,),) * 3 and conv.batch_group_count == 1
     return plain and lhs.aval.dtype == np.float32 and not block.exact
@@ -286,7 +291,7 @@ def _write_rows(
     block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes
 ) -> Any:
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
-    n, k = _spatial(lhs.aval, lhs_spec)[0], _spatial(rhs.aval, rhs_spec)[0]
+    n, k = spatial_sizes(lhs.aval, lhs_spec)[0], spatial_sizes(rhs.aval, rhs_spec)[0]
     if programs.block_size(n, k):
         rows = block.reshape(block.transpose(lhs, lhs_spec), (lhs.aval.size // n, n))
         standard = conv._replace(dimension_numbers=ConvDimensionNumbers(*((0, 1, 2),) * 3))
@@ -322,10 +327,10 @@ def _lhs_cotangent(ct: Any, lhs: ShapedArray, rhs: Any, conv: Conv, extra: Any) 
     """Each result element gives back to the input elements it was made from: the kernel, turned
     round and with its features swapped, over the cotangents with holes where strides were."""
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
-    kernel = _spatial(rhs.aval, rhs_spec)
+    kernel = spatial_sizes(rhs.aval, rhs_spec)
     padding = []
     for n, m, k, stride, (low, _), base, inner in zip(
-        _spatial(lhs, lhs_spec), _spatial(ct.aval, out_spec), *conv.window(kernel)
+        spatial_sizes(lhs, lhs_spec), spatial_sizes(ct.aval, out_spec), *conv.window(kernel)
     ):
         reach = (k - 1) * inner
         before = reach - low
@@ -351,10 +356,10 @@ def _lhs_cotangent(ct: Any, lhs: ShapedArray, rhs: Any, conv: Conv, extra: Any) 
 def _rhs_cotangent(ct: Any, lhs: Any, rhs: ShapedArray, conv: Conv, extra: Any) -> Any:
     """The input, batch and features swapped, against the cotangents as kernel."""
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
-    kernel = _spatial(rhs, rhs_spec)
+    kernel = spatial_sizes(rhs, rhs_spec)
     padding = []
     for n, m, k, stride, (low, _), base, inner in zip(
-        _spatial(lhs.aval, lhs_spec), _spatial(ct.aval, out_spec), *conv.window(kernel)
+        spatial_sizes(lhs.aval, lhs_spec), spatial_sizes(ct.aval, out_spec), *conv.window(kernel)
     ):
         behind = (k - 1) * inner + (m - 1) * stride + 1 - dilated(n, base) - low
         padding.append((low, behind))
@@ -464,8 +469,8 @@ def conv_general_dilated(
         )
     )
     if isinstance(padding, str):
-        padding = _named_padding(lhs.aval, rhs.aval, numbers, strides, padding, base, inner)
-    names = canonical_precision(precision)
+        padding = named_padding(lhs.aval, rhs.aval, numbers, strides, padding, base, inner)
+    names = pair_precision(name, precision)
     conv = Conv(
         strides, pairs(name, padding), base, inner, numbers, int(feature_group_count),
         int(batch_group_count), accumulation_dtype(name, lhs.aval.dtype, preferred_element_type),
@@ -474,17 +479,18 @@ def conv_general_dilated(
     return conv_general_dilated_p(lhs, rhs, **conv._asdict(), **extra)
 
 
-def _named_padding(
+def named_padding(
     lhs: ShapedArray, rhs: ShapedArray, numbers: ConvDimensionNumbers, strides: Axes, padding: str,
     base: Axes, inner: Axes,
 ) -> list[tuple[int, int]]:  # fmt: skip
+    """The pairs that a padding's name stands for."""
     if any(d != 1 for d in base):
         raise ValueError(
             f"padding={padding!r} is not defined for an input with lhs_dilation {base}; give pairs "
             "(low, high), or use lax.conv_transpose"
         )
-    kernel = [dilated(k, d) for k, d in zip(_spatial(rhs, numbers.rhs_spec), inner)]
-    return padtype_to_pads(_spatial(lhs, numbers.lhs_spec), kernel, strides, padding)
+    kernel = [dilated(k, d) for k, d in zip(spatial_sizes(rhs, numbers.rhs_spec), inner)]
+    return padtype_to_pads(spatial_sizes(lhs, numbers.lhs_spec), kernel, strides, padding)
 
 
 def conv(
@@ -528,13 +534,13 @@ def conv_with_general_padding(
     )  # fmt: skip
 
 
-_TRANSPOSE_NUMBERS = {
+TRANSPOSE_NUMBERS = {
     2: ("NC", "IO", "NC"), 3: ("NHC", "HIO", "NHC"), 4: ("NHWC", "HWIO", "NHWC"),
     5: ("NHWDC", "HWDIO", "NHWDC"),
 }  # fmt: skip
 
 
-def _transposed_padding(size: int, stride: int, padding: str) -> tuple[int, int]:
+def transposed_padding(size: int, stride: int, padding: str) -> tuple[int, int]:
     """Padding that gives n * stride elements ("SAME"), or n * stride + max(size - stride, 0)."""
     if padding == "SAME":
         total = size + stride - 2
@@ -572,14 +578,14 @@ def conv_transpose(
     lhs, rhs = convert_operands("conv_transpose", (lhs, rhs))
     ndim = lhs.aval.ndim
     if dimension_numbers is None:
-        if ndim not in _TRANSPOSE_NUMBERS:
+        if ndim not in TRANSPOSE_NUMBERS:
             raise ValueError(f"conv_transpose of {lhs.aval} needs dimension_numbers")
-        dimension_numbers = _TRANSPOSE_NUMBERS[ndim]
+        dimension_numbers = TRANSPOSE_NUMBERS[ndim]
     numbers = conv_dimension_numbers(lhs.aval.shape, rhs.aval.shape, dimension_numbers)
     inner = (1,) * (ndim - 2) if rhs_dilation is None else tuple(rhs_dilation)
-    kernel = [dilated(k, d) for k, d in zip(_spatial(rhs.aval, numbers.rhs_spec), inner)]
+    kernel = [dilated(k, d) for k, d in zip(spatial_sizes(rhs.aval, numbers.rhs_spec), inner)]
     if isinstance(padding, str):
-        pads = [_transposed_padding(k, s, padding.upper()) for k, s in zip(kernel, strides)]
+        pads = [transposed_padding(k, s, padding.upper()) for k, s in zip(kernel, strides)]
     elif use_consistent_padding:
         pads = [(k - 1 - low, k - 1 - high) for k, (low, high) in zip(kernel, padding)]
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from math import prod
 from typing import Any
 
@@ -13,57 +12,28 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
-from hloom.ops.convert import convert_element_type
-from hloom.ops.elementwise import accumulator, check_same_dtype
+from hloom.ops.arithmetic import mul
+from hloom.ops.convert import convert_element_type, reduce_precision_p
+from hloom.ops.elementwise import check_domain, check_same_dtype
 from hloom.ops.folds import fold
-from hloom.ops.linear import inverse, move, plus, transpose
-from hloom.ops.shape import array_dtype, integers
+from hloom.ops.linear import broadcast_in_dim, inverse, move, plus, transpose
+from hloom.ops.precision import (
+    algorithm_of,
+    canonical_precision,
+    check_algorithm,
+    format_of,
+    precision_of_derivative,
+    working_dtype,
+)
+from hloom.ops.shape import array_dtype, integers, reshape
 
 Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
 
-
-class Precision(Enum):
-    """How exactly a device with several ways multiplies; CPUs have one, and ignore it.
-
-    `DEFAULT` is the fastest, `HIGHEST` the most exact.
-    """
-
-    DEFAULT = "DEFAULT"
-    HIGH = "HIGH"
-    HIGHEST = "HIGHEST"
-
-    def __repr__(self) -> str:
-        return f"Precision.{self.name}"
-
-    __str__ = __repr__
-
-
-_PRECISIONS = {
-    "default": "DEFAULT", "fastest": "DEFAULT", "bfloat16": "DEFAULT", "high": "HIGH",
-    "bfloat16_3x": "HIGH", "tensorfloat32": "HIGH", "highest": "HIGHEST", "float32": "HIGHEST",
-}  # fmt: skip
-
-
-def canonical_precision(precision: Any) -> tuple[str, str] | None:
-    """A name or `Precision`, or a pair of them for the two operands, as StableHLO spells them."""
-    if precision is None:
-        return None
-    pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
-    names = []
-    for one in pair:
-        name = one.value if isinstance(one, Precision) else _PRECISIONS.get(str(one).lower())
-        if one is None:
-            name = "DEFAULT"
-        if name is None:
-            raise ValueError(
-                f"precision is one of {', '.join(_PRECISIONS)}, a lax.Precision or a pair of them; "
-                f"got {precision!r}"
-            )
-        names.append(name)
-    if len(names) != 2:
-        raise ValueError(f"precision takes one value or one for each operand; got {precision!r}")
-    return names[0], names[1]
+# As users write it: ((lhs contracted, rhs contracted), (lhs batch, rhs batch)).
+DotDimensionNumbers = tuple[
+    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
+]
 
 
 def accumulation_dtype(name: str, dtype: np.dtype[Any], preferred: Any) -> np.dtype[Any]:
@@ -104,6 +74,18 @@ def _check_pairs(text: str, what: str, lhs: Any, rhs: Any, pairs: tuple[Axes, Ax
             )
 
 
+def check_axes(name: str, lhs: ShapedArray, rhs: ShapedArray, numbers: Numbers) -> None:
+    """Raise unless axes pair up, with equal sizes, and none is named twice."""
+    _check_pairs(name, "contracted", lhs, rhs, numbers[0])
+    _check_pairs(name, "batch", lhs, rhs, numbers[1])
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    for side, axes in (("lhs", lhs_contract + lhs_batch), ("rhs", rhs_contract + rhs_batch)):
+        if len(set(axes)) != len(axes):  # StableHLO dot_general C3, C4
+            raise ValueError(
+                f"{name} takes each axis of {side} once, contracted or batch; got {axes}"
+            )
+
+
 class DotGeneral(Primitive):
     """(f32[2,3], f32[3,4]) -- dimension_numbers=(([1], [0]), ([], [])), .. --> f32[2,4].
 
@@ -121,16 +103,9 @@ class DotGeneral(Primitive):
         precision: Any = None,
     ) -> ShapedArray:
         check_same_dtype("dot_general", (lhs, rhs))
+        check_algorithm("dot_general", precision, lhs, rhs)
+        check_axes("dot_general", lhs, rhs, dimension_numbers)
         (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
-        _check_pairs("dot_general", "contracted", lhs, rhs, dimension_numbers[0])
-        _check_pairs("dot_general", "batch", lhs, rhs, dimension_numbers[1])
-        for name, axes in (
-            ("lhs", lhs_contract + lhs_batch), ("rhs", rhs_contract + rhs_batch),
-        ):  # fmt: skip
-            if len(set(axes)) != len(axes):  # C3, C4
-                raise ValueError(
-                    f"dot_general takes each axis of {name} once, contracted or batch; got {axes}"
-                )
         shape = [lhs.shape[i] for i in lhs_batch]
         shape += [lhs.shape[i] for i in free_axes(lhs.ndim, lhs_contract, lhs_batch)]
         shape += [rhs.shape[i] for i in free_axes(rhs.ndim, rhs_contract, rhs_batch)]
@@ -150,7 +125,8 @@ class DotGeneral(Primitive):
         lhs_free = free_axes(lhs.ndim, lhs_contract, lhs_batch)
         rhs_free = free_axes(rhs.ndim, rhs_contract, rhs_batch)
         out = preferred_element_type
-        wide = accumulator(out)
+        wide = working_dtype(precision, out)
+        lhs, rhs = (_numpy_rounded(x, precision, i) for i, x in enumerate((lhs, rhs)))
         batch = [lhs.shape[i] for i in lhs_batch]
         size = prod(lhs.shape[i] for i in lhs_contract)
         rows, columns = [lhs.shape[i] for i in lhs_free], [rhs.shape[i] for i in rhs_free]
@@ -179,7 +155,10 @@ class DotGeneral(Primitive):
         if not lhs.aval.size or not rhs.aval.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         # Narrow floats are summed in f32; in their own type a long sum stops growing.
-        wide = accumulator(out.dtype)
+        wide = working_dtype(precision, out.dtype)
+        if algorithm_of(precision) is not None:
+            lhs, rhs = (_write_rounded(block, x, precision, i) for i, x in enumerate((lhs, rhs)))
+            precision = None
         if wide != lhs.aval.dtype:
             lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
         target = out.update(dtype=wide)
@@ -232,6 +211,22 @@ class DotGeneral(Primitive):
             place += len(free_axes(x.aval.ndim, cx, bx))
         out = self(x, y, dimension_numbers=(contract, batch), **params)
         return out, len(bx) + place
+
+
+def _numpy_rounded(x: Any, precision: Any, operand: int) -> Any:
+    """An operand with the digits that the algorithm leaves it."""
+    form = format_of(precision, operand, x.dtype)
+    if form is None:
+        return x
+    return reduce_precision_p.numpy(x, exponent_bits=form[0], mantissa_bits=form[1])
+
+
+def _write_rounded(block: Any, x: Any, precision: Any, operand: int) -> Any:
+    """The same by an operation that XLA keeps, as it does not a conversion there and back."""
+    form = format_of(precision, operand, x.aval.dtype)
+    if form is None:
+        return x
+    return block.op(f"stablehlo.reduce_precision {x}, format = e{form[0]}m{form[1]}", (x,), x.aval)
 
 
 # ---- programs -------------------------------------------------------------------------------
@@ -322,12 +317,30 @@ def _adjoint(
 ) -> Any:
     """The cotangent of the operand with this aval, whose axes the product gives in `order`."""
     params = {**params, "preferred_element_type": ct.aval.dtype}
+    if "precision" in params:
+        params["precision"] = precision_of_derivative(params["precision"])
     other = convert_element_type(other, ct.aval.dtype)
     out = dot_general_p(ct, other, dimension_numbers=numbers, **params)
     return convert_element_type(transpose(out, inverse(order)), aval.dtype)
 
 
 dot_general_p = DotGeneral("dot_general")
+
+
+def canonical_numbers(name: str, dimension_numbers: Any) -> Numbers:
+    """Dimension numbers as tuples of integers; raises TypeError for what is none."""
+    try:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} takes dimension_numbers as ((lhs contracted, rhs contracted), "
+            f"(lhs batch, rhs batch)); got {dimension_numbers!r}"
+        ) from None
+    axes = [
+        integers(name, "dimension_numbers", a)
+        for a in (lhs_contract, rhs_contract, lhs_batch, rhs_batch)
+    ]
+    return (axes[0], axes[1]), (axes[2], axes[3])
 
 
 def dot_general(
@@ -341,32 +354,22 @@ def dot_general(
 
     `dimension_numbers` is `((lhs contracted, rhs contracted), (lhs batch, rhs batch))`, each a
     sequence of axes.  The result has the batch axes, then the other axes of lhs, then those of
-    rhs, and the operands' dtype or `preferred_element_type`.  Raises TypeError where paired axes
-    differ in size or the operands in dtype.
+    rhs, and the operands' dtype or `preferred_element_type`.  `precision` is a `Precision`, a pair
+    of them or a name, which CPUs ignore, or a `DotAlgorithm` or a preset, which is done on every
+    engine.  Raises TypeError where paired axes differ in size or the operands in dtype, or where
+    an algorithm is not for that dtype.
 
     >>> lax.dot_general(jnp.ones((2, 3)), jnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
     lhs, rhs = convert_operands("dot_general", (lhs, rhs))
-    try:
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
-    except (TypeError, ValueError):
-        raise TypeError(
-            "dot_general takes dimension_numbers as ((lhs contracted, rhs contracted), "
-            f"(lhs batch, rhs batch)); got {dimension_numbers!r}"
-        ) from None
-    axes = [
-        integers("dot_general", "dimension_numbers", a)
-        for a in (lhs_contract, rhs_contract, lhs_batch, rhs_batch)
-    ]
+    numbers = canonical_numbers("dot_general", dimension_numbers)
     dtype = accumulation_dtype("dot_general", lhs.aval.dtype, preferred_element_type)
     names = canonical_precision(precision)
     extra = {} if names is None else {"precision": names}
     return dot_general_p(
-        lhs, rhs,
-        dimension_numbers=((axes[0], axes[1]), (axes[2], axes[3])),
-        preferred_element_type=dtype, **extra,
-    )  # fmt: skip
+        lhs, rhs, dimension_numbers=numbers, preferred_element_type=dtype, **extra
+    )
 
 
 def dot(
@@ -412,3 +415,95 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
         )
     batch = tuple(range(ndim - 2))
     return dot_general(lhs, rhs, (((ndim - 1,), (ndim - 2,)), (batch, batch)), precision)
+
+
+# ---- with scales ------------------------------------------------------------------------------
+def _check_scale(text: str, side: str, x: ShapedArray, scale: ShapedArray, contract: Axes) -> None:
+    """Raise unless a scale has the operand's axes, and divides the contracted ones."""
+    if scale.ndim != x.ndim:
+        raise TypeError(f"{text}: {side}_scale {scale} needs the rank of {side}, {x.ndim}")
+    for axis, (size, count) in enumerate(zip(x.shape, scale.shape)):
+        if axis not in contract:
+            if size != count:
+                raise TypeError(
+                    f"{text}: {side}_scale {scale} needs size {size} on axis {axis}, which is not "
+                    "contracted"
+                )
+        elif size and (not count or size % count or size == count):
+            raise TypeError(
+                f"{text}: {side}_scale {scale} has size {count} on the contracted axis {axis}, "
+                f"where a divisor of {size} below it is needed: a scale for each block of 2 or more"
+            )
+
+
+def _scaled(x: Any, scale: Any, contract: Axes, dtype: np.dtype[Any]) -> Any:
+    """`x * scale` in the dtype, where each scale along a contracted axis is for a block."""
+    x = convert_element_type(x, dtype)
+    if scale is None:
+        return x
+    scale = convert_element_type(scale, dtype)
+    for axis in contract:
+        size, count = x.aval.shape[axis], scale.aval.shape[axis]
+        shape = scale.aval.shape
+        block = (*shape[: axis + 1], size // max(count, 1), *shape[axis + 1 :])
+        places = tuple(i + (i > axis) for i in range(scale.aval.ndim))
+        spread = broadcast_in_dim(scale, block, places)
+        scale = reshape(spread, (*shape[:axis], size, *shape[axis + 1 :]))
+    return mul(x, scale)
+
+
+def _default_numbers(lhs: ShapedArray) -> Numbers:
+    if lhs.ndim < 2:
+        raise TypeError(
+            f"scaled_dot takes operands with 2 axes or more; got {lhs}. For vectors give "
+            "dimension_numbers=(((0,), (0,)), ((), ()))."
+        )
+    batch = tuple(range(lhs.ndim - 2))
+    return ((lhs.ndim - 1,), (lhs.ndim - 2,)), (batch, batch)
+
+
+def scaled_dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    lhs_scale: Any = None,
+    rhs_scale: Any = None,
+    dimension_numbers: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`(lhs * lhs_scale) @ (rhs * rhs_scale)`, where a scale is for a block of contracted elements.
+
+    A scale has its operand's shape, but along contracted axes a divisor of the size: block
+    scaling as for 8-bit and 4-bit floats.  Operands and scales are integers or floats of any
+    dtypes.  They are multiplied, and products summed, in `preferred_element_type`, a float of 16
+    bits or more that the result has too: bfloat16 unless given.  `dimension_numbers` are those of
+    `dot_general`; without them axes before the last two are batch axes.  Raises TypeError where
+    shapes or dtypes don't go together.
+
+    >>> x, scale = jnp.ones((1, 4)), jnp.array([[1.0, 10.0]])
+    >>> lax.scaled_dot(x, jnp.ones((4, 1)), lhs_scale=scale, preferred_element_type="float32")
+    Array([[22.]], dtype=float32)
+    """
+    name = "scaled_dot"
+    lhs, rhs, *scales = (
+        x if x is None else convert_operands(name, (x,))[0]
+        for x in (lhs, rhs, lhs_scale, rhs_scale)
+    )
+    dtype = array_dtype("bfloat16" if preferred_element_type is None else preferred_element_type)
+    if dtypes.kind(dtype) != "float" or dtypes.bits(dtype) < 16:
+        raise TypeError(
+            f"{name}: preferred_element_type is a float of 16 bits or more; got {dtype.name}"
+        )
+    if lhs.aval.ndim != rhs.aval.ndim:
+        raise TypeError(f"{name} takes operands of one rank; got {lhs.aval} and {rhs.aval}")
+    given = dimension_numbers is not None
+    numbers = canonical_numbers(name, dimension_numbers) if given else _default_numbers(lhs.aval)
+    text = f"{name} of {lhs.aval} and {rhs.aval}"
+    check_axes(text, lhs.aval, rhs.aval, numbers)
+    check_domain(name, [x.aval for x in (lhs, rhs, *scales) if x is not None], "real")
+    made = []
+    for side, x, scale, contract in zip(("lhs", "rhs"), (lhs, rhs), scales, numbers[0]):
+        if scale is not None:
+            _check_scale(text, side, x.aval, scale.aval, contract)
+        made.append(_scaled(x, scale, contract, dtype))
+    return dot_general_p(*made, dimension_numbers=numbers, preferred_element_type=dtype)

@@ -17,6 +17,7 @@ from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.arithmetic import add
+from hloom.ops.binary import mod
 from hloom.ops.compare import lt, select_n
 from hloom.ops.convert import convert_element_type
 from hloom.ops.elementwise import check_same_dtype
@@ -28,7 +29,14 @@ from hloom.ops.gather import (
 )
 from hloom.ops.linear import batch_first, constant, move, zeros
 from hloom.ops.scatter import scatter_p
-from hloom.ops.shape import canonical_axis, expand_dims, integers, reshape, squeeze
+from hloom.ops.shape import (
+    canonical_axes,
+    canonical_axis,
+    expand_dims,
+    integers,
+    reshape,
+    squeeze,
+)
 from hloom.ops.slicing import concatenate, index_in_dim
 
 Sizes = tuple[int, ...]
@@ -372,3 +380,53 @@ def dynamic_update_index_in_dim(
     return dynamic_update_slice_in_dim(
         operand, update, index, axis, allow_negative_indices=allow_negative_indices
     )
+
+
+# ---- elements at index vectors ----------------------------------------------------------------
+def index_take(src: Any, idxs: Any, axes: Sequence[int]) -> Any:
+    """The elements at these indices along `axes`, whole along the other axes.
+
+    `idxs` holds an array of integers for each of `axes`, all of one shape; the result has that
+    shape, then the other axes of `src`.  Indices wrap around: modulo the size, -1 is the last.
+    Raises TypeError for other indices, ValueError for axes out of range.  Differs from NumPy's
+    indexing, which refuses indices outside and may put the result's axes elsewhere.
+
+    >>> x = jnp.arange(6).reshape(2, 3)
+    >>> lax.index_take(x, (jnp.array([0, 1]), jnp.array([2, -1])), (0, 1))
+    Array([2, 5], dtype=int32)
+    """
+    name = "index_take"
+    (src,) = convert_operands(name, (src,))
+    axes = canonical_axes(name, axes, src.aval.ndim)
+    places = [convert_operands(name, (i,))[0] for i in idxs]
+    if len(places) != len(axes) or not axes:
+        raise ValueError(
+            f"{name} takes an array of indices for each of the axes {axes}, one or more; "
+            f"got {len(places)}"
+        )
+    first = places[0].aval.shape
+    if any(p.aval.shape != first or not dtypes.in_domain(p.aval.dtype, "integer") for p in places):
+        raise TypeError(
+            f"{name} takes integers of one shape; got {', '.join(str(p.aval) for p in places)}"
+        )
+    columns = [_wrapped(p, src.aval, axis) for p, axis in zip(places, axes)]
+    vectors = concatenate([expand_dims(c, (len(first),)) for c in columns], len(first))
+    rest = src.aval.ndim - len(axes)
+    numbers = GatherDimensionNumbers(
+        tuple(range(len(first), len(first) + rest)), tuple(sorted(axes)), axes
+    )
+    sizes = tuple(1 if a in axes else n for a, n in enumerate(src.aval.shape))
+    return gather_p(
+        src, vectors, dimension_numbers=numbers, slice_sizes=sizes, indices_are_sorted=False,
+        unique_indices=False, mode="promise_in_bounds",
+    )  # fmt: skip
+
+
+def _wrapped(places: Any, src: ShapedArray, axis: int) -> Any:
+    """Indices modulo the size of an axis."""
+    size = src.shape[axis]
+    if not size:
+        raise ValueError(f"index_take: axis {axis} of {src} has no elements")
+    if places.aval.dtype.itemsize < 4:
+        places = convert_element_type(places, np.int32)
+    return convert_element_type(mod(places, size), np.int32 if size < 2**31 else np.int64)

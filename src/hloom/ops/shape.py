@@ -13,6 +13,7 @@ import numpy as np
 
 from hloom import dtypes, tree
 from hloom.config import current
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
@@ -198,6 +199,23 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     (2, 3)
     """
     return tuple(map(int, np.broadcast_shapes(*(tuple(s) for s in shapes))))
+
+
+def broadcast_like(arr: Any, like_arr: Any) -> Any:
+    """The array repeated to the shape of another, by NumPy's broadcasting; its dtype stays.
+
+    Raises ValueError where that would change the other's shape.
+
+    >>> lax.broadcast_like(jnp.arange(2), jnp.zeros((2, 2)))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    x, like = as_array(arr), as_array(like_arr)
+    shape, old = like.aval.shape, x.aval.shape
+    first = len(shape) - len(old)
+    if first < 0 or any(n not in (1, m) for n, m in zip(old, shape[max(first, 0) :])):
+        raise ValueError(f"broadcast_like cannot repeat {x.aval} to the shape of {like.aval}")
+    return broadcast_in_dim(x, shape, range(first, len(shape)))
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
@@ -480,3 +498,44 @@ def optimization_barrier(operand: Any) -> Any:
     if not leaves:
         return operand
     return tree.unflatten(treedef, optimization_barrier_p(*map(as_array, leaves)))
+
+
+# ---- what a value is, and that it counts ------------------------------------------------------
+def dtype(x: Any) -> np.dtype[Any]:
+    """The dtype that `x` has, or would have as an array: a value, a Python number, or a dtype.
+
+    64-bit dtypes are halved while they are off.  Raises TypeError for anything else.  Differs from
+    `hloom.numpy.dtype`, which is NumPy's class.
+
+    >>> lax.dtype(1.0), lax.dtype("int8"), lax.dtype(np.arange(3))
+    (dtype('float32'), dtype('int8'), dtype('int32'))
+    """
+    if isinstance(x, Array):
+        return x.aval.dtype
+    if isinstance(x, (bool, int, float, complex)):
+        return as_array(x).aval.dtype
+    found = x if isinstance(x, type) else getattr(x, "dtype", x)
+    if isinstance(found, (type, str, np.dtype)):
+        return array_dtype(found)
+    raise TypeError(f"dtype takes an array, a number or a dtype; got {x!r:.80}")
+
+
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+    """Mark a pytree of arrays as used.
+
+    hloom's Jaxprs keep equations that nobody uses, so that there is nothing to do; the compiler
+    may still leave them out.  Raises NotImplementedError if that is to be prevented, TypeError for
+    what is no array.
+
+    >>> hloom.make_jaxpr(lambda x: lax.dce_sink(lax.sin(x)))(1.0)
+    { lambda ; a:f32[]. let
+        _:f32[] = sin a
+      in () }
+    """
+    for leaf in tree.flatten(val)[0]:
+        as_array(leaf)
+    if prevent_mlir_dce:
+        raise NotImplementedError(
+            "dce_sink cannot keep XLA from leaving out what no result depends on; return the value "
+            "from the compiled function instead"
+        )

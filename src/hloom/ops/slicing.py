@@ -20,6 +20,7 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.arithmetic import sub
 from hloom.ops.compare import select_n
+from hloom.ops.convert import convert_element_type
 from hloom.ops.elementwise import check_same_dtype, types_text
 from hloom.ops.linear import (
     Linear,
@@ -32,7 +33,14 @@ from hloom.ops.linear import (
     sum_all,
     zeros,
 )
-from hloom.ops.shape import canonical_axis, expand_dims, integers, reshape, squeeze
+from hloom.ops.shape import (
+    array_dtype,
+    canonical_axis,
+    expand_dims,
+    integers,
+    reshape,
+    squeeze,
+)
 
 _range = slice  # the builtin: this module has a `slice` of its own
 
@@ -433,6 +441,24 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
         )
     axis = canonical_axis("stack", axis, arrays[0].aval.ndim + 1)
     return concatenate([expand_dims(x, (axis,)) for x in arrays], axis)
+
+
+def shape_as_value(shape: Sequence[Any]) -> Any:
+    """The sizes as an array of integers, i32[rank]; any of them may be a traced integer.
+
+    Raises TypeError for what is no integer.
+
+    >>> lax.shape_as_value((2, 3))
+    Array([2, 3], dtype=int32)
+    """
+    dtype = array_dtype(np.int64)
+    sizes = [as_array(n) for n in shape]
+    for n in sizes:
+        if n.aval.shape or not dtypes.in_domain(n.aval.dtype, "integer"):
+            raise TypeError(f"shape_as_value takes integers; got {n.aval} among the sizes")
+    if not sizes:
+        return full((0,), 0, dtype)
+    return stack([convert_element_type(n, dtype) for n in sizes])
 
 
 def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:

@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 
 from hloom.ops import complex_programs, programs
-from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.accuracy import check_accuracy
+from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, sub
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.unary import rsqrt, square
-
-
-def _one_minus_square(x: Any) -> Any:
-    """1 - x*x without cancellation near 1."""
-    return mul(sub(1, x), add(1, x))
-
 
 # ---- of angles -------------------------------------------------------------------------------
 sin_p = Elementwise(
@@ -27,14 +22,17 @@ sin_p = Elementwise(
 )
 
 
-def sin(x: Any) -> Any:
+def sin(x: Any, *, accuracy: Any = None) -> Any:
     """The sine, of an angle in radians.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.sin(jnp.array([0.0, 1.0]))
     Array([0.        , 0.84147096], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("sin", accuracy, x)
     return sin_p(x)
 
 
@@ -47,14 +45,17 @@ cos_p = Elementwise(
 )
 
 
-def cos(x: Any) -> Any:
+def cos(x: Any, *, accuracy: Any = None) -> Any:
     """The cosine, of an angle in radians.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.cos(jnp.array([0.0, 1.0]))
     Array([1.       , 0.5403023], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("cos", accuracy, x)
     return cos_p(x)
 
 
@@ -67,14 +68,17 @@ tan_p = Elementwise(
 )
 
 
-def tan(x: Any) -> Any:
+def tan(x: Any, *, accuracy: Any = None) -> Any:
     """The tangent, of an angle in radians.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.tan(jnp.array([0.0, 1.0]))
     Array([0.       , 1.5574077], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("tan", accuracy, x)
     return tan_p(x)
 
 
@@ -82,7 +86,7 @@ asin_p = Elementwise(
     "asin",
     formula={"float": programs.asin, "complex": complex_programs.asin},
     numpy=np.arcsin,
-    jvp=[lambda t, out, x: mul(t, rsqrt(_one_minus_square(x)))],
+    jvp=[lambda t, out, x: mul(t, rsqrt(one_minus_square(x)))],
     domain="inexact",
 )
 
@@ -102,7 +106,7 @@ acos_p = Elementwise(
     "acos",
     formula={"float": programs.acos, "complex": complex_programs.acos},
     numpy=np.arccos,
-    jvp=[lambda t, out, x: neg(mul(t, rsqrt(_one_minus_square(x))))],
+    jvp=[lambda t, out, x: neg(mul(t, rsqrt(one_minus_square(x))))],
     domain="inexact",
 )
 
@@ -214,19 +218,22 @@ tanh_p = Elementwise(
     hlo="tanh",
     formula={"complex": complex_programs.tanh},
     numpy=np.tanh,
-    jvp=[lambda t, out, x: mul(t, _one_minus_square(out))],
+    jvp=[lambda t, out, x: mul(t, one_minus_square(out))],
     domain="inexact",
 )
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Any, *, accuracy: Any = None) -> Any:
     """The hyperbolic tangent.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.tanh(jnp.array([0.0, 1.0]))
     Array([0.       , 0.7615942], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("tanh", accuracy, x)
     return tanh_p(x)
 
 
@@ -274,7 +281,7 @@ atanh_p = Elementwise(
     "atanh",
     formula={"float": programs.atanh, "complex": complex_programs.atanh},
     numpy=np.arctanh,
-    jvp=[lambda t, out, x: div(t, _one_minus_square(x))],
+    jvp=[lambda t, out, x: div(t, one_minus_square(x))],
     domain="inexact",
 )
 

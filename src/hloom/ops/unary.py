@@ -13,6 +13,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.ops import complex_programs, linear, programs
+from hloom.ops.accuracy import check_accuracy
 from hloom.ops.arithmetic import add, div, divide_complex, mul, neg, sub
 from hloom.ops.compare import eq, ge, select
 from hloom.ops.complex import complex, conj, imag, part_dtype, real
@@ -369,15 +370,18 @@ sqrt_p = Elementwise(
 )
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Any, *, accuracy: Any = None) -> Any:
     """The square root; of a negative float it is NaN.
 
     Takes and gives floats or complex numbers; the branch cut lies along the negative reals.
     Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.sqrt(jnp.array([4.0, 2.25]))
     Array([2. , 1.5], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("sqrt", accuracy, x)
     return sqrt_p(x)
 
 
@@ -402,14 +406,17 @@ rsqrt_p = Elementwise(
 )
 
 
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     """`1 / sqrt(x)`.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.rsqrt(jnp.array([4.0, 0.25]))
     Array([0.5, 2. ], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("rsqrt", accuracy, x)
     return rsqrt_p(x)
 
 
@@ -422,14 +429,17 @@ cbrt_p = Elementwise(
 )
 
 
-def cbrt(x: Any) -> Any:
+def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     """The cube root, with the sign of `x`.
 
     Takes and gives floats.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.cbrt(jnp.array([27.0, -8.0]))
     Array([ 3., -2.], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("cbrt", accuracy, x)
     return cbrt_p(x)
 
 
@@ -444,14 +454,17 @@ exp_p = Elementwise(
 )
 
 
-def exp(x: Any) -> Any:
+def exp(x: Any, *, accuracy: Any = None) -> Any:
     """The exponential, e to the power `x`.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.exp(jnp.array([0.0, 1.0]))
     Array([1.       , 2.7182817], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("exp", accuracy, x)
     return exp_p(x)
 
 
@@ -464,14 +477,17 @@ exp2_p = Elementwise(
 )
 
 
-def exp2(x: Any) -> Any:
+def exp2(x: Any, *, accuracy: Any = None) -> Any:
     """2 to the power `x`.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.exp2(jnp.array([0.0, 10.0, 0.5]))
     Array([1.0000000e+00, 1.0240000e+03, 1.4142135e+00], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("exp2", accuracy, x)
     return exp2_p(x)
 
 
@@ -484,14 +500,17 @@ expm1_p = Elementwise(
 )
 
 
-def expm1(x: Any) -> Any:
+def expm1(x: Any, *, accuracy: Any = None) -> Any:
     """`exp(x) - 1`, accurate near zero.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.expm1(jnp.array([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("expm1", accuracy, x)
     return expm1_p(x)
 
 
@@ -504,15 +523,18 @@ log_p = Elementwise(
 )
 
 
-def log(x: Any) -> Any:
+def log(x: Any, *, accuracy: Any = None) -> Any:
     """The natural logarithm; of a negative float it is NaN, of 0 it is -inf.
 
     Takes and gives floats or complex numbers; the branch cut lies along the negative reals.
     Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.log(jnp.array([1.0, 10.0]))
     Array([0.       , 2.3025851], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("log", accuracy, x)
     return log_p(x)
 
 
@@ -577,14 +599,17 @@ log1p_p = Elementwise(
 )
 
 
-def log1p(x: Any) -> Any:
+def log1p(x: Any, *, accuracy: Any = None) -> Any:
     """`log(1 + x)`, accurate near zero.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.log1p(jnp.array([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("log1p", accuracy, x)
     return log1p_p(x)
 
 
@@ -607,12 +632,15 @@ logistic_p = Elementwise(
 )
 
 
-def logistic(x: Any) -> Any:
+def logistic(x: Any, *, accuracy: Any = None) -> Any:
     """The sigmoid, `1 / (1 + exp(-x))`.
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
+    `accuracy`, a `Tolerance` or `AccuracyMode`, is checked: see there.
 
     >>> lax.logistic(jnp.array([0.0, 100.0]))
     Array([0.5, 1. ], dtype=float32)
     """
+    if accuracy is not None:
+        check_accuracy("logistic", accuracy, x)
     return logistic_p(x)

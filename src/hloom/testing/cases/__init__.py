@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hloom.testing.case import Case
 from hloom.testing.cases import (
+    blocks,
     control,
     conversions,
     elementwise,
@@ -36,7 +37,12 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         "windows": reductions.WINDOWS,
         "computations": reductions.COMPUTATIONS,
         "dot": products.DOT,
+        "polynomial": blocks.POLYNOMIALS,
+        "ragged": blocks.RAGGED,
+        "scaled_dot": blocks.SCALED,
+        "dot algorithms": blocks.ALGORITHMS,
         "convolution": products.CONVOLUTION,
+        "patches": blocks.PATCHES,
         "fft": products.FFT,
         "factors": matrices.FACTORS,
         "systems": matrices.SYSTEMS,
