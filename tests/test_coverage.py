@@ -16,7 +16,8 @@ NOT_LINEAR = {
     "argmax", "argmin", "argsort", "cumlogsumexp", "cummax", "cummin", "cumprod",
     "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
     "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min", "reduce_xor",
-    "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort", "top_k", "while",
+    "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort",
+    "top_k", "while",
 }  # fmt: skip
 
 # Their results are integers or bools, or flat wherever they are not broken.

@@ -58,7 +58,15 @@ from hloom.ops.gather import (
     gather,
     scatter_add,
 )
+from hloom.ops.incomplete import (
+    betainc,
+    igamma,
+    igamma_grad_a,
+    igammac,
+    random_gamma_grad,
+)
 from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
+from hloom.ops.random_bits import RandomAlgorithm, rng_bit_generator
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -168,6 +176,7 @@ __all__ = [
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "Precision",
+    "RandomAlgorithm",
     "RoundingMethod",
     "ScatterDimensionNumbers",
     "abs",
@@ -189,6 +198,7 @@ __all__ = [
     "batch_matmul",
     "bessel_i0e",
     "bessel_i1e",
+    "betainc",
     "bitcast_convert_type",
     "bitwise_and",
     "bitwise_not",
@@ -254,6 +264,9 @@ __all__ = [
     "ge",
     "gt",
     "hypot",
+    "igamma",
+    "igamma_grad_a",
+    "igammac",
     "imag",
     "index_in_dim",
     "integer_pow",
@@ -284,6 +297,7 @@ __all__ = [
     "polygamma",
     "population_count",
     "pow",
+    "random_gamma_grad",
     "real",
     "reciprocal",
     "reduce",
@@ -300,6 +314,7 @@ __all__ = [
     "rem",
     "reshape",
     "rev",
+    "rng_bit_generator",
     "round",
     "rsqrt",
     "scan",
