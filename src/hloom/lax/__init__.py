@@ -6,8 +6,12 @@ on top.
 
 from hloom.control.associative import associative_scan
 from hloom.control.branches import cond, switch
+from hloom.control.composite import composite
 from hloom.control.computations import reduce, reduce_window
+from hloom.control.linear_solve import custom_linear_solve
 from hloom.control.looping import fori_loop, map, scan, while_loop
+from hloom.control.placement import platform_dependent, stage, with_sharding_constraint
+from hloom.control.root import custom_root
 from hloom.lax import linalg
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.binary import (
@@ -215,6 +219,7 @@ __all__ = [
     "clz",
     "collapse",
     "complex",
+    "composite",
     "concatenate",
     "cond",
     "conj",
@@ -234,6 +239,8 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_linear_solve",
+    "custom_root",
     "digamma",
     "div",
     "dot",
@@ -294,6 +301,7 @@ __all__ = [
     "order_statistics",
     "pad",
     "padtype_to_pads",
+    "platform_dependent",
     "polygamma",
     "population_count",
     "pow",
@@ -344,6 +352,7 @@ __all__ = [
     "square",
     "squeeze",
     "stack",
+    "stage",
     "stop_gradient",
     "sub",
     "switch",
@@ -354,5 +363,6 @@ __all__ = [
     "transpose",
     "unstack",
     "while_loop",
+    "with_sharding_constraint",
     "zeta",
 ]
