@@ -13,11 +13,11 @@ PRIMITIVES = testing.primitives()
 # No jvp rule applies these to a tangent: their results have no derivative, or it is made of other
 # operations (a gather, a product), so there is nothing to transpose.
 NOT_LINEAR = {
-    "argmax", "argmin", "argsort", "cumlogsumexp", "cummax", "cummin", "cumprod",
-    "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
-    "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min", "reduce_xor",
-    "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort",
-    "top_k", "while",
+    "argmax", "argmin", "argsort", "composite", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "custom_root", "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min",
+    "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min",
+    "reduce_xor", "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min",
+    "searchsorted", "sort", "top_k", "while",
 }  # fmt: skip
 
 # Their results are integers or bools, or flat wherever they are not broken.

@@ -46,7 +46,7 @@ WHO = "custom_linear_solve"
 
 
 class System(NamedTuple):
-    """The Jaxprs of a system; all take the same constants, then the `count` leaves of b or x.
+    """The Jaxprs of a system; all take the same constants, then the `num_leaves` leaves of b or x.
 
     Those of the transposed system are None where nothing is known of it.
     """
@@ -55,7 +55,7 @@ class System(NamedTuple):
     vecmat: Jaxpr | None
     solve: Jaxpr
     transpose_solve: Jaxpr | None
-    count: int
+    num_leaves: int
 
     def transposed(self) -> System:
         """The system of the transposed matrix."""
@@ -66,23 +66,25 @@ class System(NamedTuple):
             )
             way = "transpose_solve=lambda vecmat, b: ..", "x with vecmat(x) = b"
             raise TypeError(explain(rule, ways=[way], at=source.here()))
-        return System(self.vecmat, self.matvec, self.transpose_solve, self.solve, self.count)
+        return System(self.vecmat, self.matvec, self.transpose_solve, self.solve, self.num_leaves)
 
-    def map(
-        self, function: Callable[[Jaxpr], tuple[Jaxpr, Sequence[Array]]]
-    ) -> tuple[System, list[Array]]:
-        """A system of what the function makes of each Jaxpr, and all that those capture."""
-        given = [x for x in self[:4] if x is not None]
-        made, captured = joined([function(x) for x in given])
-        rest = iter(map(canonical, made))
-        jaxprs = [None if x is None else next(rest) for x in self[:4]]
-        return System(*jaxprs, self.count), captured  # type: ignore[arg-type]
+
+Traced = tuple[Jaxpr, Sequence[Array]]
+
+
+def _system(parts: Sequence[Traced | None], num_leaves: int) -> tuple[System, list[Array]]:
+    """The system of four Jaxprs, each with its own captures; and all captures, its constants."""
+    jaxprs, captured = joined([x for x in parts if x is not None])
+    rest = iter(map(canonical, jaxprs))
+    matvec, vecmat, solve, back = [None if x is None else next(rest) for x in parts]
+    assert matvec is not None and solve is not None
+    return System(matvec, vecmat, solve, back, num_leaves), captured
 
 
 class LinearSolve(Structured):
-    """(f32[2,2], f32[2]) -- solve=.. count=1 --> [f32[2]].
+    """(f32[2,2], f32[2]) -- solve=.. num_leaves=1 --> [f32[2]].
 
-    The last `count` operands are the right-hand side, the others constants of the Jaxprs.  The
+    The last `num_leaves` operands are the right-hand side, the others constants of the Jaxprs.  The
     results are the solution, then what else the solver tells.
     """
 
@@ -105,33 +107,33 @@ class LinearSolve(Structured):
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
     ) -> tuple[list[Any], list[Any]]:
         system = System(**params)
-        size = len(primals) - system.count
+        size = len(primals) - system.num_leaves
         consts, live = primals[:size], tuple(t is not None for t in tangents[:size])
         outs, moved = self(*primals, **params), list(tangents[size:])
-        x = outs[: system.count]
+        x = outs[: system.num_leaves]
         if any(live):
-            made = forward(system.matvec, live + (False,) * system.count)
+            made = forward(system.matvec, live + (False,) * system.num_leaves)
             given = [*made.captured, *consts, *x, *pick(tangents[:size], live)]
             results = jit_p.apply(given, {"name": "matvec", "jaxpr": made.jaxpr})
-            turned = place(results[system.count :], made.found)
+            turned = place(results[system.num_leaves :], made.found)
             moved = [t if d is None else linear.plus(t, neg(d)) for t, d in zip(moved, turned)]
         none = [None] * len(outs)
         if all(t is None for t in moved):
             return outs, none
         full = [linear.zeros(v.aval) if t is None else t for t, v in zip(moved, primals[size:])]
-        dots = self(*consts, *full, **params)[: system.count]
+        dots = self(*consts, *full, **params)[: system.num_leaves]
         kept = [t if dtypes.in_domain(t.aval.dtype, "inexact") else None for t in dots]
-        return outs, kept + none[system.count :]
+        return outs, kept + none[system.num_leaves :]
 
     def transpose(self, cts: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
         system = System(**params)
-        size = len(operands) - system.count
+        size = len(operands) - system.num_leaves
         if any(map(is_linear, operands[:size])):
             raise TypeError(f"{WHO} is linear in b only, not in what matvec closes over")
-        avals = system.solve.out_avals[: system.count]
+        avals = system.solve.out_avals[: system.num_leaves]
         given = [linear.zeros(a) if ct is None else ct for ct, a in zip(cts, avals)]
         back = system.transposed()
-        outs = self(*operands[:size], *given, **back._asdict())[: system.count]
+        outs = self(*operands[:size], *given, **back._asdict())[: system.num_leaves]
         right = [ct if is_linear(v) else None for ct, v in zip(outs, operands[size:])]
         return [None] * size + right
 
@@ -139,16 +141,16 @@ class LinearSolve(Structured):
         self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
     ) -> tuple[list[Any], list[int]]:
         system = System(**params)
-        consts = len(operands) - system.count
-        flags: Flags = tuple(a is not None for a in axes[:consts]) + (True,) * system.count
+        consts = len(operands) - system.num_leaves
+        flags: Flags = tuple(a is not None for a in axes[:consts]) + (True,) * system.num_leaves
         moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], axes)]
         right = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], axes[consts:])]
 
-        def each(jaxpr: Jaxpr) -> tuple[Jaxpr, Sequence[Array]]:
-            made = batched(jaxpr, size, flags, (True,) * len(jaxpr.outputs))
-            return made.jaxpr, made.captured
-
-        new, captured = system.map(each)
+        parts: list[Traced | None] = []
+        for jaxpr in (system.matvec, system.vecmat, system.solve, system.transpose_solve):
+            made = jaxpr and batched(jaxpr, size, flags, (True,) * len(jaxpr.outputs))
+            parts.append((made.jaxpr, made.captured) if made else None)
+        new, captured = _system(parts, system.num_leaves)
         outs = self(*captured, *moved, *right, **new._asdict())
         return outs, [0] * len(outs)
 
@@ -238,24 +240,20 @@ def custom_linear_solve(
             break
         leaves = settled
     check_types(WHO, "solve", solve, "b", treedef, avals, found)
-    bodies = _both_ways(matvec, transpose_solve, symmetric, has_aux, treedef, apply, solved)
-    system = System(*[None if x is None else x[0] for x in bodies], len(leaves))  # type: ignore[arg-type]
-    captures = {id(x[0]): x[1] for x in bodies if x is not None}
-    system, consts = system.map(lambda jaxpr: (jaxpr, captures[id(jaxpr)]))
+    parts = _both_ways(matvec, transpose_solve, symmetric, has_aux, treedef, apply, solved)
+    system, consts = _system(parts, len(leaves))
     outs = linear_solve_p(*consts, *leaves, **system._asdict())
     x = tree.unflatten(treedef, outs[: len(leaves)])
     return (x, tree.unflatten(aux, outs[len(leaves) :])) if has_aux else x
 
 
-Traced = tuple[Jaxpr, list[Array]] | None
-
-
 def _both_ways(
     matvec: Any, transpose_solve: Any, symmetric: bool, has_aux: bool, treedef: Any, apply: Body,
     solved: Body,
-) -> list[Traced]:  # fmt: skip
+) -> list[Traced | None]:  # fmt: skip
     """Jaxprs and captures of matvec, vecmat, solve and transpose_solve."""
-    there, solve = (apply.jaxpr, apply.captured), (solved.jaxpr, solved.captured)
+    there: Traced = apply.jaxpr, apply.captured
+    solve: Traced = solved.jaxpr, solved.captured
     if transpose_solve is None:
         return [there, there, solve, solve] if symmetric else [there, None, solve, None]
     back = there

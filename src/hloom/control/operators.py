@@ -86,10 +86,11 @@ def promoted(leaves: Sequence[Array], *given: Sequence[ShapedArray]) -> list[Any
     made = []
     for x, *avals in zip(leaves, *given):
         for aval in avals:
-            if aval.shape == x.aval.shape and aval.dtype != x.aval.dtype and _exact(x.aval):
+            if aval.shape == x.aval.shape and _exact(x.aval):
                 pair = [(x.aval.dtype, x.aval.weak_type), (aval.dtype, aval.weak_type)]
-                dtype, _ = dtypes.join(pair)
-                x = x if dtype == x.aval.dtype else convert_element_type(x, dtype)
+                dtype, weak = dtypes.join(pair)
+                if dtype != x.aval.dtype or weak != x.aval.weak_type:
+                    x = convert_element_type(x, dtype)
         made.append(x)
     return made
 

@@ -34,7 +34,7 @@ WHO = "custom_root"
 class Equations(NamedTuple):
     """The Jaxprs of a root; all take the same constants first.
 
-    `solve` then takes the `count` leaves of the guess, `function` those of a place, and
+    `solve` then takes the `num_leaves` leaves of the guess, `function` those of a place, and
     `tangent_solve` those of the root and of what the linearised function is to give there; None
     where no derivative can be asked for.
     """
@@ -42,14 +42,14 @@ class Equations(NamedTuple):
     solve: Jaxpr
     function: Jaxpr
     tangent_solve: Jaxpr | None
-    count: int
+    num_leaves: int
 
 
 class Root(Structured):
-    """(f32[], f32[3]) -- solve=.. count=1 --> [f32[3]].
+    """(f32[], f32[3]) -- solve=.. num_leaves=1 --> [f32[3]].
 
-    The last `count` operands are the guess, the others constants of the Jaxprs.  The results are
-    the root, then what else the solver tells.
+    The last `num_leaves` operands are the guess, the others constants of the Jaxprs.  The results
+    are the root, then what else the solver tells.
     """
 
     def main(self, params: dict[str, Any]) -> Jaxpr:
@@ -71,7 +71,7 @@ class Root(Structured):
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
     ) -> tuple[list[Any], list[Any]]:
         system = Equations(**params)
-        size, count = len(primals) - system.count, system.count
+        size, count = len(primals) - system.num_leaves, system.num_leaves
         consts, live = primals[:size], tuple(t is not None for t in tangents[:size])
         outs, none = self(*primals, **params), [None] * len(primals[size:])
         x, rest = outs[:count], [None] * (len(outs) - count)
@@ -91,7 +91,7 @@ class Root(Structured):
         self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
     ) -> tuple[list[Any], list[int]]:
         system = Equations(**params)
-        consts = len(operands) - system.count
+        consts = len(operands) - system.num_leaves
         flags = tuple(a is not None for a in axes[:consts])
         moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], axes)]
         guess = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], axes[consts:])]
@@ -101,7 +101,7 @@ class Root(Structured):
                 rest = (True,) * (len(jaxpr.inputs) - consts)
                 made = batched(jaxpr, size, flags + rest, (True,) * len(jaxpr.outputs))
                 mades.append((made.jaxpr, made.captured))
-        new, captured = _system(mades, system.count)
+        new, captured = _system(mades, system.num_leaves)
         outs = self(*captured, *moved, *guess, **new._asdict())
         return outs, [0] * len(outs)
 
@@ -110,14 +110,14 @@ root_p = Root("custom_root")
 
 
 def _system(
-    mades: Sequence[tuple[Jaxpr, Sequence[Array]]], count: int
+    mades: Sequence[tuple[Jaxpr, Sequence[Array]]], num_leaves: int
 ) -> tuple[Equations, list[Array]]:
     """Two or three Jaxprs with one row of constants."""
     jaxprs, captured = joined(mades)
     made: list[Jaxpr | None] = [*map(canonical, jaxprs), None]
     solve, function, tangent_solve = made[:3]
     assert solve is not None and function is not None
-    return Equations(solve, function, tangent_solve, count), captured
+    return Equations(solve, function, tangent_solve, num_leaves), captured
 
 
 # ---- the public function ----------------------------------------------------------------------

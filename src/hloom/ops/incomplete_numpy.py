@@ -170,7 +170,7 @@ def _upper_near_zero(a: float, x: float) -> float:
 def _lgamma1p(a: float) -> float:
     """lgamma(1 + a) for a < 1, to its last digits where a is small: DLMF 5.7.3."""
     series = sum(z * (-a) ** k / k for k, z in enumerate(_ZETAS, 2))
-    return (1 - 0.5772156649015329) * a - math.log1p(a) + series
+    return (1 - 0.5772156649015329) * a - math.log1p(a) + float(series)
 
 
 def _igamma_grad_a(a: float, x: float) -> float:

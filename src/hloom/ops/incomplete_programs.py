@@ -271,7 +271,7 @@ def _beta_density(a: Term, b: Term, x: Term, y: Term, grade: Grade) -> Term:
     return _weight(a) * _weight(b) / _weight(n) * programs.exp(log)
 
 
-def _beta_integral(a: Term, b: Term, x: Term, y: Term, grade: Grade) -> Term:
+def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
     """The lower tail over the density, for x below the mean and parameters that are not small.
 
     E(s) is `a s + n log(y + x exp(-s))`, n = a + b; its part of first order is taken out, and the
@@ -295,7 +295,7 @@ def _beta_integral(a: Term, b: Term, x: Term, y: Term, grade: Grade) -> Term:
     return _integrals(end, grade, integrand, sign, p, n, c)[0]
 
 
-def _beta_fraction(a: Term, b: Term, x: Term, y: Term, grade: Grade) -> Term:
+def _beta_fraction(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
     """The lower tail over the density for `a y - b x > -1`, by Lentz's algorithm: up to 40 turns.
 
     The fraction is the even part of DLMF 8.17.22: A. R. Didonato, A. H. Morris, Algorithm 708
@@ -335,10 +335,11 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     large = minimum(p, q) >= _FEW
     flip = where(large, q * t > p * u, (q + 1.0) * t > (p + 1.0) * u)
     p, q, t, u = where(flip, q, p), where(flip, p, q), where(flip, u, t), where(flip, t, u)
-    big = [where(large, v, w) for v, w in ((p, _FEW), (q, _FEW), (t, 0.5), (u, 0.5))]
-    integral = _beta_integral(*big, grade)
-    few = [where(large, w, v) for v, w in ((p, 1.0), (q, 1.0), (t, 0.5), (u, 0.5))]
-    value = _beta_density(p, q, t, u, grade) * where(large, integral, _beta_fraction(*few, grade))
+    sides = (p, q, t, u)
+    big = [where(large, v, w) for v, w in zip(sides, (_FEW, _FEW, 0.5, 0.5))]
+    few = [where(large, w, v) for v, w in zip(sides, (1.0, 1.0, 0.5, 0.5))]
+    integral, fraction = _beta_integral(grade, *big), _beta_fraction(grade, *few)
+    value = _beta_density(p, q, t, u, grade) * where(large, integral, fraction)
     value = where(flip, 1.0 - value, value)
     valid = (a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)
     valid = valid & ((a > 0.0) | (b > 0.0)) & ((a < math.inf) | (b < math.inf))
