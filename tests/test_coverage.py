@@ -24,13 +24,13 @@ NOT_LINEAR = {
 FLAT = {
     "and", "argmax", "argmin", "bitcast_convert_type", "ceil", "clz", "floor", "floor_divide",
     "gcd", "is_finite", "le", "lu_pivots_to_permutation", "mulhi", "ne", "not", "or",
-    "population_count", "reduce_and", "reduce_or", "reduce_xor", "round", "searchsorted",
-    "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
+    "population_count", "reduce_and", "reduce_or", "reduce_xor", "rng_bit_generator", "round",
+    "searchsorted", "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
 }  # fmt: skip
 # What their derivative is by convention is no slope; their own tests say what it is.
 BY_CONVENTION = {"nextafter", "reduce_precision", "stop_gradient"}
 # Their jvp rules say why there is no derivative, and what to do.
-REFUSED = {"hessenberg", "schur", "scatter_apply", "tridiagonal"}
+REFUSED = {"composite", "hessenberg", "schur", "scatter_apply", "tridiagonal"}
 
 
 def own(primitive: Primitive, rule: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 import hloom
 from hloom import lax
 from hloom.ops import incomplete_numpy
-from tests.ops.machine import ENGINES, drawn, evaluate
+from hloom.testing import ENGINES, drawn, evaluate
 
 INF, NAN = np.inf, np.nan
 
@@ -217,10 +217,9 @@ def test_a_sample_moves_with_its_shape() -> None:
 
 
 @pytest.mark.parametrize("name", ["igamma_grad_a", "random_gamma_grad"])
-@pytest.mark.parametrize("position", [0, 1])
-def test_what_is_a_slope_has_none(name: str, position: int) -> None:
-    with pytest.raises(NotImplementedError, match=rf"{name} of f32\[\] and f32\[\].*{position}"):
-        hloom.grad(getattr(lax, name), position)(2.0, 3.0)
+def test_what_is_a_slope_by_a_has_none(name: str) -> None:
+    with pytest.raises(NotImplementedError, match=rf"{name} of f32\[\] and f32\[\].*operand 0"):
+        hloom.grad(getattr(lax, name))(2.0, 3.0)
 
 
 @pytest.mark.parametrize("position", [0, 1])

@@ -13,8 +13,8 @@ import hloom
 from hloom import lax
 from hloom.ops import random_bits
 from hloom.ops.random_bits import rng_bit_generator, rng_bit_generator_p
-from tests.ops.machine import ENGINES
-from tests.ops.structured import evaluate
+from hloom.testing import ENGINES
+from hloom.testing import results as evaluate
 
 KEY = np.array([0xDEADBEEF, 2, 0xFFFFFFFE, 0xFFFFFFFF], np.uint32)  # the counter wraps
 DTYPES = ("uint8", "uint16", "uint32", "uint64")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hloom.ops import incomplete_numpy, incomplete_programs
-from hloom.ops.arithmetic import add, mul, neg, sub
+from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq, select
 from hloom.ops.elementwise import Elementwise, types_text
-from hloom.ops.special import lgamma
+from hloom.ops.special import digamma, lgamma
 from hloom.ops.unary import exp, log, log1p
 
 
@@ -98,11 +98,17 @@ def igammac(a: Any, x: Any) -> Any:
     return igammac_p(a, x)
 
 
+def _pull(a: Any, x: Any) -> Any:
+    """How the logarithm of the density moves with a."""
+    return sub(log(x), digamma(a))
+
+
 igamma_grad_a_p = Distribution(
     "igamma_grad_a",
     formula=incomplete_programs.igamma_grad_a,
     numpy=incomplete_numpy.igamma_grad_a,
-    constant=(0, 1),
+    jvp=[None, lambda t, out, a, x: mul(t, mul(_gamma_density(a, x), _pull(a, x)))],
+    constant=(0,),
     way=_HOLD,
 )
 
@@ -111,8 +117,8 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     """The derivative of `igamma(a, x)` by `a`.
 
     Takes two operands of one float dtype and one shape, or one of them 0-d; NaN where x is negative
-    or a is not positive.  Raises TypeError otherwise, and NotImplementedError when differentiated:
-    it is a derivative already.  Source: R. J. Moore, Algorithm AS 187 (1982).
+    or a is not positive.  Raises TypeError otherwise, and NotImplementedError when differentiated
+    by `a` once more.  Source: R. J. Moore, Algorithm AS 187 (1982).
 
     >>> lax.igamma_grad_a(2.0, jnp.array([1.0, 5.0]))
     Array([-0.27619603, -0.0558599 ], dtype=float32)
@@ -120,11 +126,18 @@ def igamma_grad_a(a: Any, x: Any) -> Any:
     return igamma_grad_a_p(a, x)
 
 
+def _sample_tangent(t: Any, out: Any, a: Any, x: Any) -> Any:
+    """That of the quotient of dP/da and dP/dx, which is the density."""
+    slope = sub(div(sub(a, 1), x), 1)
+    return neg(mul(t, add(_pull(a, x), mul(out, slope))))
+
+
 random_gamma_grad_p = Distribution(
     "random_gamma_grad",
     formula=incomplete_programs.random_gamma_grad,
     numpy=incomplete_numpy.random_gamma_grad,
-    constant=(0, 1),
+    jvp=[None, _sample_tangent],
+    constant=(0,),
     way=_HOLD,
 )
 
@@ -134,7 +147,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
 
     That is dx/da where `igamma(a, x)` stays the same.  Takes two operands of one float dtype and
     one shape, or one of them 0-d; NaN where x is negative or a is not positive.  Raises TypeError
-    otherwise, and NotImplementedError when differentiated.  Source: M. Figurnov, S. Mohamed,
+    otherwise, and NotImplementedError when differentiated by `a`.  Source: M. Figurnov, S. Mohamed,
     A. Mnih, Implicit Reparameterization Gradients (2018).
 
     >>> lax.random_gamma_grad(2.0, jnp.array([1.0, 5.0]))
