@@ -188,6 +188,28 @@ def test_ends_of_beta(engine: str) -> None:
         assert np.isnan(evaluate(engine, lax.betainc, np.float64(2), np.float64(3), np.float64(x)))
 
 
+@pytest.mark.parametrize("engine", ["xla", "numpy"])
+def test_parameters_of_every_size(engine: str) -> None:
+    """Nothing overflows, and nothing that is flushed on the way counts."""
+    sizes = np.array([1e-300, 1e-20, 1e-5, 0.5, 7.99, 8.0, 1e4, 1e10, 1e100, 1e300])
+    a, x = (v.ravel() for v in np.meshgrid(sizes, sizes))
+    for fun in (lax.igamma, lax.igammac):
+        made = evaluate(engine, fun, a, x)
+        assert ((made >= 0) & (made <= 1)).all()
+        assert (made[a > 1e3 * x] == (0 if fun is lax.igamma else 1)).sum() >= 6
+    assert np.isfinite(evaluate(engine, lax.igamma_grad_a, a, x)).all()
+    for place in (1e-300, 1e-20, 0.3, 1 - 2**-53):
+        made = evaluate(engine, lax.betainc, a, x, np.full_like(a, place))
+        assert ((made >= 0) & (made <= 1)).all()
+        even = evaluate(engine, lax.betainc, sizes, sizes, np.full_like(sizes, 0.5))
+        np.testing.assert_allclose(even, 0.5, rtol=1e-14)
+        tiny = sizes < 1e-10  # all is at 0 or 1, in proportion to b and a
+        want = sizes[1] / (sizes[tiny] + sizes[1])
+        b = np.full_like(want, sizes[1])
+        got = evaluate(engine, lax.betainc, sizes[tiny], b, np.full_like(b, place))
+        np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (2, 3)])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_any_shape(engine: str, shape: tuple[int, ...]) -> None:

@@ -48,6 +48,8 @@ def _weight(z: float) -> float:
 
 def _scaled(a: float, d: float, ratio: float) -> float:
     """`a (log(ratio) - d/a)`, where ratio is `1 + d/a`."""
+    if ratio == 0:  # it has underflowed
+        return -math.inf
     return a * _log1pmx(d / a) if -0.4 < d / a < 0.6 else a * math.log(min(ratio, 1e308)) - d
 
 
@@ -140,13 +142,18 @@ def _at_ends(a: float, x: float, none: float, all: float) -> float | None:
     return all if a == 0 or x == math.inf or x > 20 * a + 4000 else None
 
 
+def _held(value: float) -> float:
+    """A probability, which rounding may have led out of 0 to 1."""
+    return min(max(value, 0.0), 1.0)
+
+
 def _igamma(a: float, x: float) -> float:
     ends = _at_ends(a, x, 0.0, 1.0)
     if ends is not None:
         return ends
     lower, total, _ = _tails(a, x)
     value = _gamma_density(a, x) * total
-    return value if lower else 1 - value
+    return _held(value if lower else 1 - value)
 
 
 def _igammac(a: float, x: float) -> float:
@@ -154,10 +161,10 @@ def _igammac(a: float, x: float) -> float:
     if ends is not None:
         return ends
     if a < 1 and x < 1.5:
-        return _upper_near_zero(a, x)
+        return _held(_upper_near_zero(a, x))
     lower, total, _ = _tails(a, x)
     value = _gamma_density(a, x) * total
-    return 1 - value if lower else value
+    return _held(1 - value if lower else value)
 
 
 def _upper_near_zero(a: float, x: float) -> float:
@@ -209,18 +216,34 @@ def _beta_fraction(a: float, b: float, x: float, y: float) -> float:
 
     From A. R. Didonato, A. H. Morris, Algorithm 708 (1992), eq. 9.
     """
-    first = a * y - b * x + 1
+    first = max(a * y - b * x + 1, 1e-16)
     f = d = (a + 1) / (a * first)
     c, n, change = 1 / _TINY, 0, 0.0
     while abs(change - 1) > _STEP and n < 1_000_000:
         n += 1
         odd = a + 2 * n - 1
-        top = (a + (n - 1)) / odd * ((a + b + (n - 1)) / odd) * n * (b - n) * x * x
-        part = n + n * (b - n) * x / odd + (a + n) / (odd + 2) * (first + n * (2 - x))
+        more = n * (b - n) * x
+        top = (a + (n - 1)) / odd * ((a + b + (n - 1)) / odd * x) * more
+        part = n + more / odd + (a + n) / (odd + 2) * (first + n * (2 - x))
         d, c = 1 / (part + top * d), part + top / c
         change = c * d
         f *= change
     return f
+
+
+def _beta_integral(a: float, b: float, x: float, y: float) -> float:
+    """The same for x below the mean, where the fraction has many terms."""
+    n, c = a + b, a * y - b * x
+    v = math.sqrt(n * x * y)
+    end = 96 / (v * (c / v + math.sqrt(c / v * (c / v) + 96)))
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    s = (nodes + 1) / 2 * end
+    p, turned = (x, -s) if x < y else (y, s)
+    more = turned * turned * sum(turned**k / math.factorial(k + 2) for k in range(16))
+    u = p * (more + turned)
+    small = -u * u * sum((-u) ** k / (k + 2) for k in range(16))  # log(1 + u) - u
+    value = np.exp(-(c * s + n * (small + p * more)))
+    return float((value * weights).sum() * end / 2)
 
 
 def _betainc(a: float, b: float, x: float) -> float:
@@ -230,10 +253,17 @@ def _betainc(a: float, b: float, x: float) -> float:
         return abs(x)
     if a == 0 or b == 0 or math.inf in (a, b):
         return 1.0 if a == 0 or b == math.inf else 0.0
-    y = 1 - x
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _beta_density(a, b, x, y) * _beta_fraction(b, a, y, x)
-    return _beta_density(a, b, x, y) * _beta_fraction(a, b, x, y)
+    y, most = 1 - x, max(a, b)
+    # Where both are tiny, only their ratio counts, and so it does where they are huge.
+    scale = 1e-100 / most if most < 1e-100 else 1e-10 if most > 1e300 else 1.0
+    a, b = max(a * scale, 1e-200), max(b * scale, 1e-200)
+    many = min(a, b) > 1e5
+    tail = _beta_integral if many else _beta_fraction
+    if (b * x > a * y) if many else (b + 1) * x > (a + 1) * y:
+        value = 1 - _beta_density(a, b, x, y) * tail(b, a, y, x)
+    else:
+        value = _beta_density(a, b, x, y) * tail(a, b, x, y)
+    return _held(value)
 
 
 betainc = _each(_betainc)

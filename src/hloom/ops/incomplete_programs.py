@@ -25,6 +25,7 @@ from hloom.ops.formula import (
     FLOAT64,
     INT32,
     Term,
+    clip,
     holds_anywhere,
     maximum,
     minimum,
@@ -247,7 +248,7 @@ def igamma(a: Term, x: Term) -> Term:
     inside, b, y, _ = _inside(wide_a, wide_x)
     tail = _tail(b, y, grade)
     value = tail.density * tail.sum
-    value = where(tail.upper, 1.0 - value, value)
+    value = clip(0.0, where(tail.upper, 1.0 - value, value), 1.0)
     return _at_ends(value, inside, wide_a, wide_x, 0.0, 1.0).to(x.dtype)
 
 
@@ -260,7 +261,7 @@ def igammac(a: Term, x: Term) -> Term:
     small = (b < 1.0) & (y < 1.5)
     value = where(tail.upper, value, 1.0 - value)
     value = where(small, _upper_near_zero(where(small, b, 0.5), where(small, y, 1.0)), value)
-    value = value * small_a
+    value = clip(0.0, value * small_a, 1.0)
     return _at_ends(value, inside, wide_a, wide_x, 1.0, 0.0).to(x.dtype)
 
 
@@ -330,8 +331,8 @@ def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
 
     end = _end(c, n * x * y, decay)
     # One step of Newton's: the cost is convex, so it leads to where it is `decay`, or beyond.
-    e = programs.exp(-end)
-    slope = a - n * (x * e / (y + x * e))
+    less = programs.expm1(-end)
+    slope = (c - b * x * less) / (less * x + 1.0)
     end = end - (cost(end, sign, p, n, c) - decay) / slope
     integrand = lambda s, *xs: [programs.exp(-cost(s, *xs))]  # noqa: E731
     return _integrals(end, 1, grade, integrand, sign, p, n, c)[0]
@@ -361,19 +362,30 @@ def _beta_fraction(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
         made = step(*[Term(inner, v) for v in (n, f, c, d, *xs)])
         return [*[v.operand for v in made], *xs]
 
-    first = a * y - b * x + 1.0
+    first = maximum(a * y - b * x + 1.0, 1e-16)
     d = (a + 1.0) / (a * first)
     state = [x.full(1.0), d, x.full(1e300), d, holds_anywhere(x == x), a, b, x, first]
     results = block.while_loop(lambda inner, *xs: xs[4], body, [v.operand for v in state])
     return Term(block, results[1])
 
 
+def _moderate(a: Term, b: Term) -> tuple[Term, Term]:
+    """Parameters of the same distribution, nearly, that neither overflow nor are flushed.
+
+    Where both are tiny, only their ratio counts, and so it does where they are huge; below 1e-200
+    one of the tails is 1.
+    """
+    most = maximum(a, b)
+    scale = where(most < 1e-100, 1e-100 / most, where(most > 1e300, most.full(1e-10), 1.0))
+    return maximum(a * scale, 1e-200), maximum(b * scale, 1e-200)
+
+
 def betainc(a: Term, b: Term, x: Term) -> Term:
     """The lower tail I."""
     grade, (a, b, x), dtype = _grade(x), _wide(a, b, x), x.dtype
     inside = (a > 0.0) & (b > 0.0) & (a < math.inf) & (b < math.inf) & (x > 0.0) & (x < 1.0)
-    p, q, t = where(inside, a, 1.0), where(inside, b, 1.0), where(inside, x, 0.5)
-    u = 1.0 - t
+    t = where(inside, x, 0.5)
+    p, q, u = *_moderate(where(inside, a, 1.0), where(inside, b, 1.0)), 1.0 - t
     large = minimum(p, q) >= _FEW
     flip = where(large, q * t > p * u, (q + 1.0) * t > (p + 1.0) * u)
     p, q, t, u = where(flip, q, p), where(flip, p, q), where(flip, u, t), where(flip, t, u)
@@ -382,7 +394,7 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     few = [where(large, w, v) for v, w in zip(sides, (1.0, 1.0, 0.5, 0.5))]
     integral, fraction = _beta_integral(grade, *big), _beta_fraction(grade, *few)
     value = _beta_density(p, q, t, u, grade) * where(large, integral, fraction)
-    value = where(flip, 1.0 - value, value)
+    value = clip(0.0, where(flip, 1.0 - value, value), 1.0)
     valid = (a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)
     valid = valid & ((a > 0.0) | (b > 0.0)) & ((a < math.inf) | (b < math.inf))
     ends = where(x == 0.0, x.full(0.0), where(x == 1.0, x.full(1.0), where(
