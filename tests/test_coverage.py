@@ -13,23 +13,24 @@ PRIMITIVES = testing.primitives()
 # No jvp rule applies these to a tangent: their results have no derivative, or it is made of other
 # operations (a gather, a product), so there is nothing to transpose.
 NOT_LINEAR = {
-    "argmax", "argmin", "argsort", "cumlogsumexp", "cummax", "cummin", "cumprod",
-    "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
-    "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min", "reduce_xor",
-    "scatter_apply", "scatter_max", "scatter_min", "searchsorted", "sort", "top_k", "while",
+    "argmax", "argmin", "argsort", "composite", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "custom_root", "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min",
+    "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min",
+    "reduce_xor", "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min",
+    "searchsorted", "sort", "top_k", "while",
 }  # fmt: skip
 
 # Their results are integers or bools, or flat wherever they are not broken.
 FLAT = {
     "and", "argmax", "argmin", "bitcast_convert_type", "ceil", "clz", "floor", "floor_divide",
     "gcd", "is_finite", "le", "lu_pivots_to_permutation", "mulhi", "ne", "not", "or",
-    "population_count", "reduce_and", "reduce_or", "reduce_xor", "round", "searchsorted",
-    "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
+    "population_count", "reduce_and", "reduce_or", "reduce_xor", "rng_bit_generator", "round",
+    "searchsorted", "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
 }  # fmt: skip
 # What their derivative is by convention is no slope; their own tests say what it is.
 BY_CONVENTION = {"nextafter", "reduce_precision", "stop_gradient"}
 # Their jvp rules say why there is no derivative, and what to do.
-REFUSED = {"hessenberg", "schur", "scatter_apply", "tridiagonal"}
+REFUSED = {"composite", "hessenberg", "schur", "scatter_apply", "tridiagonal"}
 
 
 def own(primitive: Primitive, rule: str) -> bool:

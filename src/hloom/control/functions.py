@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from hloom import tree
 from hloom.config import current
 from hloom.control.canonical import canonical
-from hloom.control.surroundings import Surroundings, look
+from hloom.control.surroundings import Seen, Surroundings, look
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -71,6 +71,16 @@ def trace(who: str, fun: Callable[..., Any], treedef: Any, avals: Sequence[Shape
             table = _traced[fun] = Table()
         table.store(key, Remembered(body, surroundings))
     return body
+
+
+def trace_holding(
+    who: str, fun: Callable[..., Any], treedef: Any, avals: Sequence[ShapedArray],
+    arrays: Sequence[Array],
+) -> Body:  # fmt: skip
+    """The same, never remembered; `arrays` too are captured where the function comes upon them."""
+    around = look(fun)
+    seen = [*around.seen, *[Seen({}, "", x) for x in arrays]]
+    return _trace(who, fun, treedef, avals, Surroundings(seen, False))
 
 
 def _trace(

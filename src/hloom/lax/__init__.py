@@ -6,8 +6,12 @@ on top.
 
 from hloom.control.associative import associative_scan
 from hloom.control.branches import cond, switch
+from hloom.control.composite import composite
 from hloom.control.computations import reduce, reduce_window
+from hloom.control.linear_solve import custom_linear_solve
 from hloom.control.looping import fori_loop, map, scan, while_loop
+from hloom.control.placement import platform_dependent, stage, with_sharding_constraint
+from hloom.control.root import custom_root
 from hloom.lax import linalg
 from hloom.ops.accuracy import AccuracyMode, Tolerance
 from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, polynomial, sub
@@ -67,9 +71,17 @@ from hloom.ops.gather import (
     gather,
     scatter_add,
 )
+from hloom.ops.incomplete import (
+    betainc,
+    igamma,
+    igamma_grad_a,
+    igammac,
+    random_gamma_grad,
+)
 from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
 from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
 from hloom.ops.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
+from hloom.ops.random_bits import RandomAlgorithm, rng_bit_generator
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -190,6 +202,7 @@ __all__ = [
     "Precision",
     "PrecisionLike",
     "RaggedDotDimensionNumbers",
+    "RandomAlgorithm",
     "RoundingMethod",
     "ScatterDimensionNumbers",
     "Tolerance",
@@ -212,6 +225,7 @@ __all__ = [
     "batch_matmul",
     "bessel_i0e",
     "bessel_i1e",
+    "betainc",
     "bitcast_convert_type",
     "bitwise_and",
     "bitwise_not",
@@ -229,6 +243,7 @@ __all__ = [
     "clz",
     "collapse",
     "complex",
+    "composite",
     "concatenate",
     "cond",
     "conj",
@@ -252,6 +267,8 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_linear_solve",
+    "custom_root",
     "dce_sink",
     "digamma",
     "div",
@@ -284,6 +301,9 @@ __all__ = [
     "ge",
     "gt",
     "hypot",
+    "igamma",
+    "igamma_grad_a",
+    "igammac",
     "imag",
     "index_in_dim",
     "index_take",
@@ -313,12 +333,14 @@ __all__ = [
     "order_statistics",
     "pad",
     "padtype_to_pads",
+    "platform_dependent",
     "polygamma",
     "polynomial",
     "population_count",
     "pow",
     "ragged_dot",
     "ragged_dot_general",
+    "random_gamma_grad",
     "real",
     "reciprocal",
     "reduce",
@@ -335,6 +357,7 @@ __all__ = [
     "rem",
     "reshape",
     "rev",
+    "rng_bit_generator",
     "round",
     "rsqrt",
     "scaled_dot",
@@ -366,6 +389,7 @@ __all__ = [
     "square",
     "squeeze",
     "stack",
+    "stage",
     "stop_gradient",
     "sub",
     "switch",
@@ -376,5 +400,6 @@ __all__ = [
     "transpose",
     "unstack",
     "while_loop",
+    "with_sharding_constraint",
     "zeta",
 ]

@@ -116,8 +116,8 @@ _DIGAMMA_SHORT = (
 _DIGAMMA_ROOT = (1.4616321449683622, 9.5499954299656977e-17)
 
 # Stirling's series, B_2k / (2k (2k-1)) and B_2k / 2k, in powers of 1 / x**2.
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-_STIRLING_SLOPE = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+STIRLING_SLOPE = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
 _FAR = 8  # from here on the series serve
 
 
@@ -148,8 +148,8 @@ class Precision(NamedTuple):
     tan: Callable[[Term], Term]
 
 
-_LONG = Precision(_LGAMMA, _DIGAMMA, programs_f64.log, programs_f64.sin, programs_f64.tan)
-_SHORT = Precision(
+LONG = Precision(_LGAMMA, _DIGAMMA, programs_f64.log, programs_f64.sin, programs_f64.tan)
+SHORT = Precision(
     _LGAMMA_SHORT,
     _DIGAMMA_SHORT,
     programs_f32.log_wide,
@@ -167,7 +167,7 @@ def _mirrored(
     return replaced_if(holds_anywhere(x <= 0.0), x, right(x), lambda x, _: everywhere(x))
 
 
-def _lgamma_of_positive(x: Term, made: Precision) -> Term:
+def lgamma_of_positive(x: Term, made: Precision) -> Term:
     far = x >= float(_FAR)
     near = where(far, 1.5, x)
     t, product, _ = _down(near)
@@ -177,23 +177,28 @@ def _lgamma_of_positive(x: Term, made: Precision) -> Term:
     log = made.log(where(far, x, where(low, near, product)))
     y = where(far, x, float(_FAR))
     inverse = 1.0 / y
-    series = inverse * polynomial(inverse * inverse, *_STIRLING)
+    series = inverse * polynomial(inverse * inverse, *STIRLING)
     stirling = (y - 0.5) * (log - 1.0) + (series + (math.log(2 * math.pi) - 1) / 2)
     value = where(far, stirling, where(low, value - log, value + log))
     return where(x < math.inf, value, x)
 
 
+def lgamma1p(a: Term) -> Term:
+    """lgamma(1 + a) to the last digits of a, which is from 0 to 1."""
+    return a * (a - 1.0) * polynomial(a - 0.5, *_LGAMMA)
+
+
 def lgamma(x: Term) -> Term:
     """4 ulp; of negative numbers, near its zeros there, 1e-15 of the larger summand."""
-    made = _SHORT if x.dtype == FLOAT32 else _LONG
+    made = SHORT if x.dtype == FLOAT32 else LONG
 
     def right(x: Term) -> Term:
-        return _lgamma_of_positive(x.to(FLOAT64), made).to(x.dtype)
+        return lgamma_of_positive(x.to(FLOAT64), made).to(x.dtype)
 
     def everywhere(x: Term) -> Term:
         wide = x.to(FLOAT64)
         a = abs(wide)
-        value = _lgamma_of_positive(a, made)
+        value = lgamma_of_positive(a, made)
         # gamma(x) gamma(-x) = -pi / (x sin(pi x)); for tiny x this is 1/x**2, and may overflow.
         sine = made.sin(abs(wide - wide.nearest()) * math.pi)
         left = made.log(math.pi / (minimum(a, 1e300) * sine)) - value
@@ -204,7 +209,7 @@ def lgamma(x: Term) -> Term:
     return _mirrored(x, right, everywhere)
 
 
-def _digamma_of_positive(x: Term, made: Precision) -> Term:
+def digamma_of_positive(x: Term, made: Precision) -> Term:
     far = x >= float(_FAR)
     near = where(far, 1.5, x)
     t, product, slope = _down(near)
@@ -214,22 +219,22 @@ def _digamma_of_positive(x: Term, made: Precision) -> Term:
     y = where(far, x, float(_FAR))
     inverse = 1.0 / y
     square = inverse * inverse
-    series = inverse * 0.5 + square * polynomial(square, *_STIRLING_SLOPE)
+    series = inverse * 0.5 + square * polynomial(square, *STIRLING_SLOPE)
     value = where(far, made.log(y) - series, value)
     return where(x < math.inf, value, x)
 
 
 def digamma(x: Term) -> Term:
     """4 ulp; of negative numbers, near its zeros there, 1e-15 of the larger summand."""
-    made = _SHORT if x.dtype == FLOAT32 else _LONG
+    made = SHORT if x.dtype == FLOAT32 else LONG
 
     def right(x: Term) -> Term:
-        return _digamma_of_positive(x.to(FLOAT64), made).to(x.dtype)
+        return digamma_of_positive(x.to(FLOAT64), made).to(x.dtype)
 
     def everywhere(x: Term) -> Term:
         wide = x.to(FLOAT64)
         negative = is_negative(wide)
-        value = _digamma_of_positive(where(negative, 1.0 - wide, wide), made)
+        value = digamma_of_positive(where(negative, 1.0 - wide, wide), made)
         part = wide - wide.nearest()
         left = where(part == 0.0, math.nan, value - math.pi / made.tan(part * math.pi))
         value = where(negative, left, value)

@@ -15,7 +15,7 @@ module @main {
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,16 +114,30 @@ class Lowering(Vocabulary):
 
         Jaxprs that differ as objects but give the same text share their function too.
         """
+        head = f"func.call {self._function(jaxpr, name)}({join(operands)})"
+        return self.op(head, operands, jaxpr.out_avals)
+
+    def composite(
+        self, jaxpr: Jaxpr, operands: Sequence[Operand], name: str, version: int,
+        attributes: Mapping[str, str],
+    ) -> list[Operand]:  # fmt: skip
+        """`stablehlo.composite` with the Jaxpr as its decomposition; attributes are spelled out."""
+        function = self._function(jaxpr, name)
+        parts = [f"decomposition = {function}", f"version = {version} : i32"]
+        if attributes:
+            written = [f"{spelling.string(k)} = {text}" for k, text in attributes.items()]
+            parts.insert(0, f"composite_attributes = {{{', '.join(written)}}}")
+        head = f"stablehlo.composite {spelling.string(name)} {join(operands)}"
+        return self.op(f"{head} {{{', '.join(parts)}}}", operands, jaxpr.out_avals)
+
+    def _function(self, jaxpr: Jaxpr, name: str) -> str:
+        """The symbol of the Jaxpr's function in this module."""
         shared = self.module.shared
         if jaxpr not in shared:
             function = Function(type(self)(self.module), jaxpr.in_avals)
             body = function.write(lambda block, *xs: block.inline(jaxpr, xs))
             shared[jaxpr] = self.module.define(name, body)
-        return self.op(
-            f"func.call {spelling.symbol(shared[jaxpr])}({join(operands)})",
-            operands,
-            jaxpr.out_avals,
-        )
+        return spelling.symbol(shared[jaxpr])
 
     def trace(self, fun: Callable[..., Any], *operands: Operand) -> Any:
         """Write what `fun`, a function written with lax, does with these operands; Operand or list.

@@ -25,6 +25,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         "elementwise": elementwise.CASES + conversions.EUCLID,
         "convert": conversions.CONVERSIONS + conversions.SMALL,
         "select": conversions.CHOICES,
+        "random": conversions.RANDOM,
         "linear": shapes.LINEAR,
         "shape": shapes.SHAPE + conversions.COUNTING,
         "slicing": shapes.SLICING,
@@ -50,6 +51,8 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         "cond": control.CHOICES,
         "loops": control.LOOPS,
         "jit": control.JIT,
+        "solutions": control.SOLUTIONS,
+        "composite": control.COMPOSITE,
     }.items()
 }
 

@@ -10,9 +10,12 @@ import hloom.numpy as jnp
 from hloom import dtypes
 from hloom.control.associative import associative_scan
 from hloom.control.branches import cond, switch
+from hloom.control.composite import composite
 from hloom.control.decorator import jit
+from hloom.control.linear_solve import custom_linear_solve
 from hloom.control.looping import fori_loop, scan, while_loop
 from hloom.control.looping import map as each
+from hloom.control.root import custom_root
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.trigonometric import cos, sin
 from hloom.testing.case import Case
@@ -112,4 +115,31 @@ JIT = [
          low=1),
     Case("jit of several results", jit(lambda x, y: (y, x, x + y)), ((2,), ()),
          lambda x, y: (y, x, x + y), REAL),
+]  # fmt: skip
+
+
+def _divided(matvec: Any, b: Any) -> Any:
+    """The solution of a system of a diagonal matrix."""
+    return b / matvec(jnp.ones_like(b))
+
+
+def _cubic_root(a: Any) -> Any:
+    """The x of `x**3 + x = a`, by Newton's steps."""
+    newton = lambda f, x: fori_loop(0, 40, lambda _, x: x - f(x) / (3 * x * x + 1), x)
+    return custom_root(lambda x: x * x * x + x - a, a * 0, newton, _divided)
+
+
+SOLUTIONS = [
+    Case("custom_linear_solve", lambda a, b: custom_linear_solve(
+        lambda x: a * a * x + x, b, _divided, _divided), ((3,), (3,)),
+         lambda a, b: b / (wider(a) ** 2 + 1), SINGLE, 3, "a quotient"),
+    Case("custom_linear_solve of a symmetric system", lambda a, b: custom_linear_solve(
+        lambda x: a * x, b, _divided, symmetric=True), ((), (2, 2)), lambda a, b: b / wider(a),
+         SINGLE, 2, "a quotient", low=1),
+    Case("custom_root", _cubic_root, ((3,),), None, SINGLE, 4, "Newton's steps", low=-20, high=20),
+]  # fmt: skip
+
+COMPOSITE = [
+    Case("composite", composite(lambda x: [sin(x), x * x], "testing.sine_and_square"), ((3,),),
+         lambda x: [np.sin(wider(x)), x * x], SINGLE, 2, "the sine", moving=()),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Conversion of dtypes and bits, choice, and what is known without operands."""
+"""Conversion of dtypes and bits, choice, random bits, and what is known without operands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from hloom.ops.arithmetic import add
 from hloom.ops.compare import select, select_n
 from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
 from hloom.ops.euclid import gcd, hypot
+from hloom.ops.random_bits import rng_bit_generator
 from hloom.ops.shape import broadcasted_iota, iota, stop_gradient
 from hloom.testing.case import Case
 from hloom.testing.cases import elementwise
@@ -82,4 +83,17 @@ EUCLID = [
     elementwise.row("hypot", hypot, FLOATS, elementwise.PAIR, ((1, 9), (1, 9)), np.hypot,
                     (0.6, 2, 0), elementwise.OURS),
     elementwise.row("gcd", gcd, elementwise.INTEGERS, elementwise.PAIR),
+]  # fmt: skip
+
+_KEY = np.array([1, 2, 0xFFFFFFFE, 0xFFFFFFFF], np.uint32)  # a key, and a counter that wraps
+
+RANDOM = [
+    Case("philox", lambda key: rng_bit_generator(key, (3, 5), "uint16"), (_KEY,), None,
+         ("uint32",), moving=()),
+    Case("threefry", lambda key: rng_bit_generator(key, (3, 5), "uint32", 1), (_KEY,), None,
+         ("uint32",), moving=()),
+    Case("threefry of wide words", lambda key: rng_bit_generator(key, (3,), "uint64", 1),
+         (_KEY.view(np.uint64),), None, ("uint64",), moving=()),
+    Case("philox of nothing", lambda key: rng_bit_generator(key, (0, 2), "uint8"), (_KEY,), None,
+         ("uint32",), moving=()),
 ]  # fmt: skip

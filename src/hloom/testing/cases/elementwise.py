@@ -16,6 +16,8 @@ from hloom.ops import (
     binary,
     compare,
     complex,
+    incomplete,
+    incomplete_numpy,
     special,
     special_numpy,
     trigonometric,
@@ -44,16 +46,18 @@ def row(
     why: str = "exact",
     corners: bool = True,
     moving: tuple[int, ...] | None = None,
+    twice: bool = True,
 ) -> Case:
     """A case of an elementwise operation.
 
-    `smooth`: where it is differentiated, None: nowhere; `moving`: by which operands, None: by all.
+    `smooth`: where it is differentiated, None: nowhere; `moving`: by which operands, None: by all;
+    `twice`: whether its derivative has one.
     """
     return Case(
         name, fun, tuple(Elements(*x) for x in domain), oracle, dtypes, ulp, why,
         moving=() if smooth is None else moving or tuple(range(len(domain))),
         smooth=None if smooth is None else tuple(Elements(*x) for x in smooth),
-        corners=corners,
+        corners=corners, twice=twice,
     )  # fmt: skip
 
 
@@ -64,10 +68,13 @@ INSIDE = ((-0.95, 0.95),)
 PAIR = ((-20.0, 20.0), (-20.0, 20.0))
 SHIFT = ((-99.0, 99.0), (-3.0, 70.0))
 AWAY = ((1.0, 9.0),)
+GAMMA = ((0.1, 50.0), (0.1, 50.0))
+SHAPES = ((0.5, 9.0), (0.5, 9.0))
 
 ROUNDED = "correctly rounded; complex: sums of rounded products"
 XLA = "XLA's function; complex: products of several"
 OURS = "our program; complex: products of several"
+TAIL = "exp passes on the error of its operand, which is as large as the result's logarithm"
 
 
 def _cube(x: Any) -> Any:
@@ -212,5 +219,25 @@ CASES = [
     row(
         "zeta", special.zeta, SINGLE, ((2, 9), (1, 9)), ((2, 9), (1, 9)), special_numpy.zeta,
         (99, 99, 0), XLA, False, (1,)
+    ),
+    row(
+        "igamma", incomplete.igamma, FLOATS, GAMMA, SHAPES, incomplete_numpy.igamma, (1, 400, 0),
+        TAIL, twice=False
+    ),
+    row(
+        "igammac", incomplete.igammac, FLOATS, GAMMA, SHAPES, incomplete_numpy.igammac,
+        (1, 400, 0), TAIL, moving=(1,)
+    ),
+    row(
+        "igamma_grad_a", incomplete.igamma_grad_a, FLOATS, GAMMA, SHAPES,
+        incomplete_numpy.igamma_grad_a, (1, 600, 0), TAIL, moving=(1,)
+    ),
+    row(
+        "random_gamma_grad", incomplete.random_gamma_grad, FLOATS, GAMMA, SHAPES,
+        incomplete_numpy.random_gamma_grad, (1, 600, 0), TAIL, False, (1,)
+    ),
+    row(
+        "betainc", incomplete.betainc, FLOATS, (*GAMMA, (0, 1)), (*SHAPES, (0.1, 0.9)),
+        incomplete_numpy.betainc, (1, 600, 0), TAIL, moving=(2,)
     ),
 ]  # fmt: skip

@@ -1,0 +1,268 @@
+"""`custom_linear_solve`: a system of linear equations that the user's function solves.
+
+The derivative is that of the solution, not that of the steps which led to it: from `A x = b`
+follows `A dx = db - dA x`, which the same function solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from hloom import dtypes, tree
+from hloom.control.canonical import canonical
+from hloom.control.derive import (
+    Flags,
+    Made,
+    backward,
+    batched,
+    divided,
+    forward,
+    joined,
+    pick,
+    place,
+)
+from hloom.control.functions import Body, arrays_of, trace, trace_holding
+from hloom.control.jit import derived, jit_p
+from hloom.control.mismatches import called, check_callable
+from hloom.control.operators import Operator, check_types, promoted, solution
+from hloom.control.structured import Structured, takes
+from hloom.core import source
+from hloom.core.array import Array
+from hloom.core.aval import ShapedArray
+from hloom.core.interpret import evaluate
+from hloom.core.jaxpr import Jaxpr, eval_jaxpr
+from hloom.core.primitive import is_linear
+from hloom.core.record import trace_to_jaxpr
+from hloom.core.trace import Origin
+from hloom.errors.texts import explain
+from hloom.ops import linear
+from hloom.ops.arithmetic import neg
+from hloom.ops.linear import move
+from hloom.transforms.batch import to_axis
+
+WHO = "custom_linear_solve"
+
+
+class System(NamedTuple):
+    """The Jaxprs of a system; all take the same constants, then the `num_leaves` leaves of b or x.
+
+    Those of the transposed system are None where nothing is known of it.
+    """
+
+    matvec: Jaxpr
+    vecmat: Jaxpr | None
+    solve: Jaxpr
+    transpose_solve: Jaxpr | None
+    num_leaves: int
+
+    def transposed(self) -> System:
+        """The system of the transposed matrix."""
+        if self.vecmat is None or self.transpose_solve is None:
+            rule = (
+                f"{WHO} is transposed by solving the transposed system: reverse-mode derivatives "
+                "need transpose_solve, or symmetric=True"
+            )
+            way = "transpose_solve=lambda vecmat, b: ..", "x with vecmat(x) = b"
+            raise TypeError(explain(rule, ways=[way], at=source.here()))
+        return System(self.vecmat, self.matvec, self.transpose_solve, self.solve, self.num_leaves)
+
+
+Traced = tuple[Jaxpr, Sequence[Array]]
+
+
+def _system(parts: Sequence[Traced | None], num_leaves: int) -> tuple[System, list[Array]]:
+    """The system of four Jaxprs, each with its own captures; and all captures, its constants."""
+    jaxprs, captured = joined([x for x in parts if x is not None])
+    rest = iter(map(canonical, jaxprs))
+    matvec, vecmat, solve, back = [None if x is None else next(rest) for x in parts]
+    assert matvec is not None and solve is not None
+    return System(matvec, vecmat, solve, back, num_leaves), captured
+
+
+class LinearSolve(Structured):
+    """(f32[2,2], f32[2]) -- solve=.. num_leaves=1 --> [f32[2]].
+
+    The last `num_leaves` operands are the right-hand side, the others constants of the Jaxprs.  The
+    results are the solution, then what else the solver tells.
+    """
+
+    def main(self, params: dict[str, Any]) -> Jaxpr:
+        return params["solve"]  # type: ignore[no-any-return]
+
+    def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
+        takes(WHO, avals, params["solve"])
+        return System(**params).solve.out_avals
+
+    def numpy(self, *values: Any, **params: Any) -> list[Any]:
+        return evaluate(params["solve"], values)
+
+    def emit(
+        self, block: Any, out: Sequence[ShapedArray], *operands: Any, **params: Any
+    ) -> list[Any]:
+        return list(block.inline(params["solve"], operands))
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[list[Any], list[Any]]:
+        system = System(**params)
+        size = len(primals) - system.num_leaves
+        consts, live = primals[:size], tuple(t is not None for t in tangents[:size])
+        outs, moved = self(*primals, **params), list(tangents[size:])
+        x = outs[: system.num_leaves]
+        if any(live):
+            made = forward(system.matvec, live + (False,) * system.num_leaves)
+            given = [*made.captured, *consts, *x, *pick(tangents[:size], live)]
+            results = jit_p.apply(given, {"name": "matvec", "jaxpr": made.jaxpr})
+            turned = place(results[system.num_leaves :], made.found)
+            moved = [t if d is None else linear.plus(t, neg(d)) for t, d in zip(moved, turned)]
+        none = [None] * len(outs)
+        if all(t is None for t in moved):
+            return outs, none
+        full = [linear.zeros(v.aval) if t is None else t for t, v in zip(moved, primals[size:])]
+        dots = self(*consts, *full, **params)[: system.num_leaves]
+        kept = [t if dtypes.in_domain(t.aval.dtype, "inexact") else None for t in dots]
+        return outs, kept + none[system.num_leaves :]
+
+    def transpose(self, cts: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
+        system = System(**params)
+        size = len(operands) - system.num_leaves
+        if any(map(is_linear, operands[:size])):
+            raise TypeError(f"{WHO} is linear in b only, not in what matvec closes over")
+        avals = system.solve.out_avals[: system.num_leaves]
+        given = [linear.zeros(a) if ct is None else ct for ct, a in zip(cts, avals)]
+        back = system.transposed()
+        outs = self(*operands[:size], *given, **back._asdict())[: system.num_leaves]
+        right = [ct if is_linear(v) else None for ct, v in zip(outs, operands[size:])]
+        return [None] * size + right
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+    ) -> tuple[list[Any], list[int]]:
+        system = System(**params)
+        consts = len(operands) - system.num_leaves
+        flags: Flags = tuple(a is not None for a in axes[:consts]) + (True,) * system.num_leaves
+        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], axes)]
+        right = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], axes[consts:])]
+
+        parts: list[Traced | None] = []
+        for jaxpr in (system.matvec, system.vecmat, system.solve, system.transpose_solve):
+            made = jaxpr and batched(jaxpr, size, flags, (True,) * len(jaxpr.outputs))
+            parts.append((made.jaxpr, made.captured) if made else None)
+        new, captured = _system(parts, system.num_leaves)
+        outs = self(*captured, *moved, *right, **new._asdict())
+        return outs, [0] * len(outs)
+
+
+linear_solve_p = LinearSolve("custom_linear_solve")
+
+
+# ---- the transposed function ------------------------------------------------------------------
+def _transposed(matvec: Any, body: Body) -> Made:
+    """The transpose of a traced function, which must be linear.
+
+    It is that of its derivative at 0: a function that is not linear is noticed by a derivative
+    that depends on where it is taken.
+    """
+    consts, count = len(body.captured), len(body.jaxpr.inputs) - len(body.captured)
+    live = (False,) * consts + (True,) * count
+
+    def make() -> Made:
+        made = forward(body.jaxpr, live, (True,) * count)
+        known = (False,) * (len(made.captured) + consts)
+        found = divided(made.jaxpr, known + (True,) * count + (False,) * count).found
+        if any(found[count:]):
+            rule = f"{WHO}: matvec {called(matvec)} is not linear in its argument"
+            raise TypeError(explain(rule, at=source.here()))
+        avals = body.jaxpr.in_avals
+
+        def derivative(*values: Any) -> list[Any]:
+            zeros = list(map(linear.zeros, avals[consts:]))
+            given = [*made.captured, *values[:consts], *zeros, *values[consts:]]
+            return eval_jaxpr(made.jaxpr, given)[count:]
+
+        jaxpr, captured = trace_to_jaxpr(derivative, avals, Origin("transpose"))
+        whole = (False,) * len(captured) + live
+        back = backward(jaxpr, whole, (True,) * count, (True,) * count)
+        return Made(back.jaxpr, [*back.captured, *captured], back.found)
+
+    made: Made = derived(body.jaxpr, ("vecmat", consts), make)
+    return made
+
+
+# ---- the public function ----------------------------------------------------------------------
+def custom_linear_solve(
+    matvec: Callable[[Any], Any],
+    b: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """`solve(matvec, b)`, the x of `matvec(x) = b`, with the derivatives of the solution.
+
+    `matvec` is a linear function of a pytree like `b`, and may close over arrays, traced ones too:
+    derivatives by those, and by `b`, solve further systems with `solve`, whose steps are not
+    differentiated.  Reverse mode needs `transpose_solve(vecmat, b)`, with the transpose of
+    `matvec`, or `symmetric=True`.  With `has_aux` solvers return a pair, whose second part comes
+    beside the solution and has no derivative.  Numbers and integers in `b` take the dtype that
+    they have in the result.
+
+    Raises TypeError, naming the leaf, where trees or types of `b` and results differ, where
+    `matvec` is found not to be linear, and for `grad` without a way to transpose.
+
+    >>> A = jnp.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> solve = lambda matvec, b: lax.linalg.solve(A, b[:, None])[:, 0]
+    >>> f = lambda b: lax.custom_linear_solve(lambda x: A @ x, b, solve, symmetric=True)
+    >>> f(jnp.array([1.0, 2.0]))
+    Array([0.09090909, 0.6363636 ], dtype=float32)
+    >>> hloom.grad(lambda b: f(b)[0])(jnp.array([1.0, 2.0]))
+    Array([ 0.27272728, -0.09090909], dtype=float32)
+    """
+    check_callable(WHO, matvec=matvec, solve=solve)
+    if transpose_solve is not None:
+        check_callable(WHO, transpose_solve=transpose_solve)
+    leaves, treedef = arrays_of(WHO, "b", b)
+    args = tree.treedef_tuple([treedef])
+    while True:
+        avals = [x.aval for x in leaves]
+        apply = trace(WHO, matvec, args, avals)
+        images, _ = solution(WHO, "matvec", matvec, apply, "b", treedef)
+        settled = promoted(leaves, images)
+        if all(x is y for x, y in zip(settled, leaves)):
+            check_types(WHO, "matvec", matvec, "b", treedef, avals, images)
+            operator = Operator.of(WHO, "matvec", treedef, apply.jaxpr, apply.captured)
+            solved = trace_holding(WHO, partial(solve, operator), args, avals, apply.captured)
+            found, aux = solution(WHO, "solve", solve, solved, "b", treedef, has_aux)
+            settled = promoted(leaves, found)
+        if all(x is y for x, y in zip(settled, leaves)):
+            break
+        leaves = settled
+    check_types(WHO, "solve", solve, "b", treedef, avals, found)
+    parts = _both_ways(matvec, transpose_solve, symmetric, has_aux, treedef, apply, solved)
+    system, consts = _system(parts, len(leaves))
+    outs = linear_solve_p(*consts, *leaves, **system._asdict())
+    x = tree.unflatten(treedef, outs[: len(leaves)])
+    return (x, tree.unflatten(aux, outs[len(leaves) :])) if has_aux else x
+
+
+def _both_ways(
+    matvec: Any, transpose_solve: Any, symmetric: bool, has_aux: bool, treedef: Any, apply: Body,
+    solved: Body,
+) -> list[Traced | None]:  # fmt: skip
+    """Jaxprs and captures of matvec, vecmat, solve and transpose_solve."""
+    there: Traced = apply.jaxpr, apply.captured
+    solve: Traced = solved.jaxpr, solved.captured
+    if transpose_solve is None:
+        return [there, there, solve, solve] if symmetric else [there, None, solve, None]
+    back = there
+    if not symmetric:
+        made = _transposed(matvec, apply)
+        back = made.jaxpr, [*made.captured, *apply.captured]
+    operator = Operator.of(WHO, "vecmat", treedef, *back)
+    args, avals = tree.treedef_tuple([treedef]), operator.avals
+    turned = trace_holding(WHO, partial(transpose_solve, operator), args, avals, back[1])
+    found, _ = solution(WHO, "transpose_solve", transpose_solve, turned, "b", treedef, has_aux)
+    check_types(WHO, "transpose_solve", transpose_solve, "b", treedef, avals, found)
+    return [there, back, solve, (turned.jaxpr, turned.captured)]
