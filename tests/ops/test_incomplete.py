@@ -223,6 +223,10 @@ def test_any_shape(engine: str, shape: tuple[int, ...]) -> None:
 def test_slopes_at_the_ends_are_densities() -> None:
     slope = hloom.grad(lax.igamma, 1)
     assert [float(slope(a, 0.0)) for a in (0.5, 1.0, 2.0)] == [INF, 1, 0]
+    assert [float(slope(a, INF)) for a in (0.5, 1.0, 2.0)] == [0, 0, 0]
+    assert float(slope(INF, 2.0)) == 0
+    second = hloom.grad(lax.igamma_grad_a, 1)
+    assert [float(second(a, 0.0)) for a in (0.5, 1.0, 2.0)] == [-INF, -INF, 0]
     slope = hloom.grad(lax.betainc, 2)
     assert [round(float(slope(1.0, 2.0, x)), 5) for x in (0.0, 0.5, 1.0)] == [2, 1, 0]
     assert round(float(slope(1.0, 1.0, 1.0)), 6) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,7 +46,8 @@ def _gamma_density(a: Any, x: Any) -> Any:
     """dP/dx, `x**(a-1) exp(-x) / gamma(a)`; at 0 its limit."""
     power = sub(a, 1)
     flat = eq(power, 0)  # 0 * log(0) would be NaN
-    return exp(sub(sub(mul(power, select(flat, 1, log(x))), x), lgamma(a)))
+    density = exp(sub(sub(mul(power, select(flat, 1, log(x))), x), lgamma(a)))
+    return select(eq(x, math.inf), 0, select(eq(a, math.inf), 0, density))
 
 
 igamma_p = Elementwise(
@@ -103,11 +105,17 @@ def _pull(a: Any, x: Any) -> Any:
     return sub(log(x), digamma(a))
 
 
+def _density_slope(a: Any, x: Any) -> Any:
+    """The derivative of the density by a."""
+    density = _gamma_density(a, x)
+    return select(eq(density, 0), 0, mul(density, _pull(a, x)))
+
+
 igamma_grad_a_p = Distribution(
     "igamma_grad_a",
     formula=incomplete_programs.igamma_grad_a,
     numpy=incomplete_numpy.igamma_grad_a,
-    jvp=[None, lambda t, out, a, x: mul(t, mul(_gamma_density(a, x), _pull(a, x)))],
+    jvp=[None, lambda t, out, a, x: mul(t, _density_slope(a, x))],
     constant=(0,),
     way=_HOLD,
 )
