@@ -15,7 +15,7 @@ PRIMITIVES = testing.primitives()
 NOT_LINEAR = {
     "argmax", "argmin", "argsort", "composite", "cumlogsumexp", "cummax", "cummin", "cumprod",
     "custom_root", "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min",
-    "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min",
+    "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min", "rng_uniform",
     "reduce_xor", "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min",
     "searchsorted", "sort", "top_k", "while",
 }  # fmt: skip
@@ -28,7 +28,7 @@ FLAT = {
     "searchsorted", "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
 }  # fmt: skip
 # What their derivative is by convention is no slope; their own tests say what it is.
-BY_CONVENTION = {"nextafter", "reduce_precision", "stop_gradient"}
+BY_CONVENTION = {"nextafter", "rng_uniform", "reduce_precision", "stop_gradient"}
 # Their jvp rules say why there is no derivative, and what to do.
 REFUSED = {"composite", "hessenberg", "schur", "scatter_apply", "tridiagonal"}
 

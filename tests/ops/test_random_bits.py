@@ -152,3 +152,53 @@ def test_refused(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
     assert rng_bit_generator_p.name == "rng_bit_generator"
+
+
+# ---- numbers that nothing determines ------------------------------------------------------------
+@pytest.mark.parametrize("engine", ["xla", "numpy"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float32", "float64", "int32", "int64", "uint32", "uint64"]
+)
+def test_uniform_numbers_fill_the_interval_and_do_not_leave_it(engine: str, dtype: str) -> None:
+    with hloom.enable_x64(), hloom.engine(engine):
+        low, high = (lax.convert_element_type(x, dtype) for x in (3, 7))
+        x = np.asarray(lax.rng_uniform(low, high, (20, 500)))
+    assert x.shape == (20, 500) and x.dtype.name == dtype
+    x = x.astype(float)
+    assert x.min() >= 3 and x.max() < 7
+    mean = 4.5 if dtype.startswith(("int", "uint")) else 5.0
+    assert abs(x.mean() - mean) < 0.1  # eight standard deviations
+
+
+def test_uniform_numbers_are_others_at_every_run() -> None:
+    draw = hloom.jit(lambda a, b: lax.rng_uniform(a, b, (100,)))
+    first, second = np.asarray(draw(0.0, 1.0)), np.asarray(draw(0.0, 1.0))
+    assert (first != second).any()
+    rows = np.asarray(hloom.vmap(lambda a: lax.rng_uniform(a, a + 1, 50))(np.arange(3.0)))
+    assert rows.shape == (3, 50) and (np.floor(rows).T == np.arange(3)).all()
+
+
+def test_uniform_numbers_move_with_the_ends() -> None:
+    both = (np.float32(2), np.float32(4))
+    for along, share in (((1, 0), lambda x: (4 - x) / 2), ((0, 1), lambda x: (x - 2) / 2)):
+        tangents = tuple(map(np.float32, along))
+        out, tangent = hloom.jvp(lambda a, b: lax.rng_uniform(a, b, (9,)), both, tangents)
+        np.testing.assert_allclose(tangent, share(np.asarray(out)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: lax.rng_uniform(np.int8(0), np.int8(9), (3,)), r"got i8\[\] and i8\[\]"),
+        (lambda: lax.rng_uniform(np.float32(0), np.int32(9), (3,)), r"got f32\[\] and i32\[\]"),
+        (lambda: lax.rng_uniform(np.ones(2, "f"), np.ones(2, "f"), (3,)), r"got f32\[2\]"),
+    ],
+)
+def test_uniform_refuses(call: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_the_interpreter_draws_no_numbers() -> None:
+    with hloom.engine("reference"), pytest.raises(hloom.errors.EngineUnsupported, match="rng"):
+        lax.rng_uniform(0.0, 1.0, (3,))

@@ -81,7 +81,7 @@ from hloom.ops.incomplete import (
 from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
 from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
 from hloom.ops.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
-from hloom.ops.random_bits import RandomAlgorithm, rng_bit_generator
+from hloom.ops.random_bits import RandomAlgorithm, rng_bit_generator, rng_uniform
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -358,6 +358,7 @@ __all__ = [
     "reshape",
     "rev",
     "rng_bit_generator",
+    "rng_uniform",
     "round",
     "rsqrt",
     "scaled_dot",

@@ -1,4 +1,4 @@
-"""Random bits as a function of a key: counters that are encrypted, `rng_bit_generator`.
+"""Random bits as a function of a key, `rng_bit_generator`; and numbers that nothing determines.
 
 Block i of the bits is a block cipher of `counter + i` under a key, so that any of them can be
 computed alone.  The ciphers are those of J. K. Salmon and others, Parallel Random Numbers: As Easy
@@ -20,13 +20,16 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array
+from hloom.core.operands import as_array, convert
 from hloom.core.primitive import Primitive
-from hloom.ops.formula import Term
-from hloom.ops.linear import move
+from hloom.ops.arithmetic import div, mul, sub
+from hloom.ops.formula import Term, where
+from hloom.ops.linear import constant, move, plus
 from hloom.ops.shape import array_dtype, canonical_shape
+from hloom.ops.slicing import index_in_dim, stack
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
+INT64 = np.dtype(np.int64)
 _LOW = 0xFFFFFFFF
 
 
@@ -273,3 +276,84 @@ def rng_bit_generator(
         state, shape=sizes, dtype=array_dtype(dtype), algorithm=chosen
     )
     return made
+
+
+# ---- numbers that nothing determines ------------------------------------------------------------
+class RngUniform(Primitive):
+    """(f32[], f32[]) -- shape=(3,) --> f32[3].  Other numbers at every run.
+
+    The interpreter has no such operation.
+    """
+
+    def infer(self, a: ShapedArray, b: ShapedArray, *, shape: tuple[int, ...]) -> ShapedArray:
+        kind, bits = dtypes.kind(a.dtype), dtypes.bits(a.dtype)
+        ints = kind in ("signed", "unsigned") and bits >= 32  # narrower ones end XLA's process
+        if a.dtype != b.dtype or a.shape or b.shape or not (ints or (kind == "float" and bits > 8)):
+            raise TypeError(
+                "rng_uniform takes two numbers of one dtype, floats of 16 bits or more or integers "
+                f"of 32 or 64; got {a} and {b}. Convert them: lax.convert_element_type(x, 'int32')."
+            )
+        return ShapedArray(shape, a.dtype)
+
+    def numpy(self, a: Any, b: Any, *, shape: tuple[int, ...]) -> Any:
+        generator = np.random.default_rng()
+        if a.dtype.kind in "iu":
+            return generator.integers(a, b, shape, a.dtype)
+        low, high = float(a), float(b)
+        drawn = np.asarray(low + (high - low) * generator.random(shape)).astype(a.dtype)
+        return np.where(drawn < b, drawn, a)  # the rounding may reach b
+
+    def emit(self, block: Any, out: ShapedArray, a: Any, b: Any, *, shape: tuple[int, ...]) -> Any:
+        sizes = block.constant(np.array(shape, np.int64), ShapedArray((len(shape),), INT64))
+        head = f"stablehlo.rng {a}, {b}, {sizes}, distribution = UNIFORM"
+        drawn = Term(block, block.op(head, (a, b, sizes), out))
+        low, high = [Term(block, block.broadcast(x, shape, ())) for x in (a, b)]
+        return where(drawn < high, drawn, low).operand  # the rounding may reach b
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        """The numbers are a + u * (b - a), where nothing moves u."""
+        out = self(*primals, **params)
+        if dtypes.kind(out.aval.dtype) != "float":
+            return out, None
+        a, b = primals
+        u = div(sub(out, a), sub(b, a))
+        shares = [
+            mul(x, t) for x, t in zip((sub(constant(1, u.aval.dtype), u), u), tangents)
+            if t is not None
+        ]  # fmt: skip
+        return out, plus(*shares) if len(shares) > 1 else (shares or [None])[0]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+    ) -> tuple[Any, int]:
+        def example(x: Any, axis: int | None, i: int) -> Any:
+            return x if axis is None else index_in_dim(x, i, keepdims=False)
+
+        each = [
+            self(*[example(x, axis, i) for x, axis in zip(operands, axes)], **params)
+            for i in range(size)
+        ]
+        return stack(each), 0
+
+
+rng_uniform_p = RngUniform("rng_uniform")
+
+
+def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
+    """Numbers drawn uniformly from `a` up to `b`, without it; other ones at every run.
+
+    `a` and `b` are two numbers of one dtype, floats of 16 bits or more or integers of 32 or 64,
+    a less than b; else the result is undefined.  Raises TypeError for other operands.  There is no
+    key and no seed, and XLA begins a program's numbers anew in each process: for results that can
+    be had again take `rng_bit_generator`.  The derivative is that of `a + u * (b - a)`, u held.
+    The reference engine raises EngineUnsupported.  Source: StableHLO's rng.
+
+    >>> x = lax.rng_uniform(2.0, 3.0, (1000,))
+    >>> bool(x.min() >= 2) and bool(x.max() < 3)
+    True
+    """
+    low, high = convert("rng_uniform", (a, b))
+    sizes = canonical_shape("rng_uniform", (shape,) if isinstance(shape, int) else shape)
+    return rng_uniform_p(low, high, shape=sizes)

@@ -8,7 +8,7 @@ from hloom.ops.arithmetic import add
 from hloom.ops.compare import select, select_n
 from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
 from hloom.ops.euclid import gcd, hypot
-from hloom.ops.random_bits import rng_bit_generator
+from hloom.ops.random_bits import rng_bit_generator, rng_uniform
 from hloom.ops.shape import broadcasted_iota, iota, stop_gradient
 from hloom.testing.case import Case
 from hloom.testing.cases import elementwise
@@ -94,6 +94,8 @@ RANDOM = [
          ("uint32",), moving=()),
     Case("threefry of wide words", lambda key: rng_bit_generator(key, (3,), "uint64", 1),
          (_KEY.view(np.uint64),), None, ("uint64",), moving=()),
+    Case("uniform, of nothing", lambda a, b: rng_uniform(a, b, (0, 2)), ((), ()), None,
+         (*FLOATS, "int32"), moving=(), engines=("xla", "numpy")),
     Case("philox of nothing", lambda key: rng_bit_generator(key, (0, 2), "uint8"), (_KEY,), None,
          ("uint32",), moving=()),
 ]  # fmt: skip
