@@ -20,8 +20,10 @@ from hloom.core.trace import Origin
 from hloom.errors.texts import explain
 from hloom.ops.shape import reshape, rev
 from hloom.ops.slicing import concatenate, slice_in_dim
+from hloom.ops.strict import strict
 
 
+@strict
 def associative_scan(
     fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:

@@ -23,11 +23,13 @@ from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.ops.compare import clamp, ne
 from hloom.ops.convert import convert_element_type, convert_element_type_p
+from hloom.ops.strict import strict
 
 _MISSING: Any = object()
 INT32 = np.dtype(np.int32)
 
 
+@strict
 def cond(
     pred: Any,
     true_fun: Callable[..., Any],
@@ -86,6 +88,7 @@ def _predicate(pred: Any) -> Array:
     return ne(index, linear.constant(0, index.aval.dtype))  # type: ignore[no-any-return]
 
 
+@strict
 def switch(
     index: Any,
     branches: Sequence[Callable[..., Any]],

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hloom import tree
+from hloom.control.structured import takes
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
@@ -26,6 +27,7 @@ from hloom.ops import arithmetic, binary, linear, slicing, windows
 from hloom.ops import reduce as reductions
 from hloom.ops.elementwise import types_text
 from hloom.ops.shape import integers, reshape
+from hloom.ops.strict import strict
 from hloom.ops.windows import Window, dilated, window_of
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
@@ -107,15 +109,31 @@ def _halves(xs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return list(xs[:count]), list(xs[count:])
 
 
-def _check_pairs(name: str, avals: Sequence[ShapedArray]) -> tuple[list[Any], list[Any]]:
+def _check_pairs(
+    name: str, avals: Sequence[ShapedArray], computation: Jaxpr | None = None
+) -> tuple[list[Any], list[Any]]:
     xs, inits = _halves(avals)
-    if not xs or any(x.shape != xs[0].shape for x in xs):
+    if not xs or len(avals) % 2:
+        raise TypeError(
+            f"{name} takes operands and as many initial values; got "
+            f"{', '.join(map(str, avals)) or 'none'}"
+        )
+    if any(x.shape != xs[0].shape for x in xs):
         raise TypeError(f"{name} takes operands of one shape; got {types_text(xs)}")
     for x, init in zip(xs, inits):
         if init.shape or init.dtype != x.dtype:
             raise TypeError(
                 f"{name} takes an initial value, 0-d and of the operand's dtype; got {init} for {x}"
             )
+    if computation is None:
+        return xs, inits
+    scalars = [ShapedArray((), x.dtype) for x in xs]
+    takes(name, scalars * 2, computation)
+    if [out.strong() for out in computation.out_avals] != scalars:
+        raise TypeError(
+            f"{name}: the computation must give {types_text(scalars)}; it gives "
+            f"{', '.join(map(str, computation.out_avals)) or 'nothing'}"
+        )
     return xs, inits
 
 
@@ -131,6 +149,7 @@ class Computed(Primitive):
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
     ) -> tuple[Any, Any]:
+        self.infer(*[x.aval for x in primals], **params)
         return jvp_flat(
             lambda *xs: self.program(*xs, **params), primals, tangents, Origin(self.name)
         )
@@ -156,8 +175,10 @@ class Computed(Primitive):
 class Reduce(Computed):
     """(f32[2,3], f32[]) -- computation={..}, axes=(1,) --> [f32[2]].  Operands, initial values."""
 
-    def infer(self, *avals: ShapedArray, computation: Jaxpr, axes: Any) -> list[ShapedArray]:
-        xs, _ = _check_pairs("reduce", avals)
+    def infer(
+        self, *avals: ShapedArray, computation: Jaxpr, axes: tuple[int, ...]
+    ) -> list[ShapedArray]:
+        xs, _ = _check_pairs("reduce", avals, computation)
         shape = linear.reduced_shape("reduce", xs[0], axes)
         return [ShapedArray(shape, x.dtype) for x in xs]
 
@@ -210,6 +231,7 @@ class Reduce(Computed):
 reduce_p = Reduce("reduce")
 
 
+@strict
 def reduce(
     operands: Any,
     init_values: Any,
@@ -253,8 +275,10 @@ def reduce(
 class ReduceWindow(Computed):
     """(f32[4], f32[]) -- computation={..}, window_dimensions=(2,), .. --> [f32[3]]."""
 
+    parameters = Window
+
     def infer(self, *avals: ShapedArray, computation: Jaxpr, **params: Any) -> list[ShapedArray]:
-        xs, _ = _check_pairs("reduce_window", avals)
+        xs, _ = _check_pairs("reduce_window", avals, computation)
         window = Window(**params)
         window.check("reduce_window", xs[0])
         shape = window.shape(xs[0])
@@ -273,6 +297,8 @@ class ReduceWindow(Computed):
         **params: Any,
     ) -> list[Any]:  # fmt: skip
         xs, inits = _halves(operands)
+        if not out[0].ndim:  # one window, of one element
+            return list(block.inline(computation, [*inits, *xs]))
         scalars = [ShapedArray((), x.aval.dtype) for x in xs]
         region = block.region(scalars * 2, lambda b, *zs: b.inline(computation, zs))
         xs, window = _write_padded(block, xs, inits, Window(**params))
@@ -320,6 +346,7 @@ def _write_padded(
 reduce_window_p = ReduceWindow("reduce_window")
 
 
+@strict
 def reduce_window(
     operand: Any,
     init_value: Any,

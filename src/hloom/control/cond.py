@@ -65,6 +65,8 @@ class Cond(Structured):
                 f"cond of {len(branches)} branches takes i32[] to choose one, or bool[] if there "
                 f"are two; got {index}"
             )
+        if not branches:
+            raise TypeError("cond takes a branch at least; got none")
         outs = branches[0].out_avals
         for branch in branches:
             takes("cond", operands, branch)

@@ -86,6 +86,7 @@ class Jit(Primitive):
         count = len(jaxpr.outputs)
 
         def make() -> Any:
+            self.infer(*[x.aval for x in primals], jaxpr=jaxpr, name=name)
             alive: list[int] = []
 
             def forward(*values: Any) -> list[Any]:

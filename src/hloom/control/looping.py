@@ -34,6 +34,7 @@ from hloom.ops.compare import lt_p
 from hloom.ops.convert import convert_element_type
 from hloom.ops.shape import reshape
 from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim
+from hloom.ops.strict import strict
 from hloom.transforms.derivatives import vmap
 
 BOOL = np.dtype(bool)
@@ -109,6 +110,7 @@ def _disabled() -> bool:
 
 
 # ---- while --------------------------------------------------------------------------------------
+@strict
 def while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
 ) -> Any:
@@ -147,6 +149,7 @@ LEAF = tree.structure(0)
 
 
 # ---- fori ---------------------------------------------------------------------------------------
+@strict
 def fori_loop(
     lower: Any,
     upper: Any,
@@ -240,6 +243,7 @@ def _counted(body: Body, first: Array, last: Array, leaves: Sequence[Array]) -> 
 
 
 # ---- scan ---------------------------------------------------------------------------------------
+@strict
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
     init: Any,
@@ -353,6 +357,7 @@ def _python_scan(
 
 
 # ---- map ----------------------------------------------------------------------------------------
+@strict
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """`f` of each slice of `xs` along its first axis, one after another; results stacked.
 
@@ -365,9 +370,10 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     check_callable("map", f=f)
     leaves, treedef = arrays_of("map", "xs", xs)
     count = _length("map", leaves, treedef, None)
+    batch_size = _steps("map", "batch_size", batch_size) if batch_size is not None else 0
     if not batch_size:
         return _each(f, leaves, treedef, count)
-    batch_size = min(_steps("map", "batch_size", batch_size), max(count, 1))
+    batch_size = min(batch_size, max(count, 1))
     rounds = count // batch_size
     whole = rounds * batch_size
     many = vmap(f)

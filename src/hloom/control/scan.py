@@ -79,8 +79,14 @@ class Scan(Structured):
     def main(self, params: dict[str, Any]) -> Jaxpr:
         return params["jaxpr"]  # type: ignore[no-any-return]
 
+    parameters = Steps
+
     def infer(self, *avals: ShapedArray, jaxpr: Jaxpr, **params: Any) -> list[ShapedArray]:
         steps = Steps.of(params)
+        if min(steps.length, steps.num_carry, steps.num_consts) < 0 or steps.unroll < 1:
+            raise ValueError(
+                f"scan takes counts of 0 or more, and unrolls 1 step or more; got {steps}"
+            )
         consts, carry, xs = steps.parts(avals)
         for x in xs:
             if not x.shape or x.shape[0] != steps.length:

@@ -10,6 +10,10 @@ import numpy as np
 from hloom import dtypes
 
 
+class OversizedError(ValueError):
+    """There is no array of 2**63 bytes; `infer` rules say which operation would make one."""
+
+
 class ShapedArray:
     """Shape, dtype and weak type of an array; interned, so equality is identity.
 
@@ -53,6 +57,11 @@ class ShapedArray:
         self.ndim = len(shape)
         self.size = prod(shape)
         self.is_wide = dtypes.canonicalize(dtype, False) != dtype
+        if len(shape) > 64:
+            raise OversizedError(f"arrays have 64 axes at most, as in NumPy; got {len(shape)}")
+        if prod(n or 1 for n in shape) * dtype.itemsize >= 2**63:  # so too where NumPy has none
+            sizes = ",".join(map(str, self.shape))
+            raise OversizedError(f"{dtype.name}[{sizes}] is of more bytes than 2**63 - 1")
         self._text = f"{dtypes.short_name(dtype)}[{','.join(map(str, self.shape))}]"
         return self
 

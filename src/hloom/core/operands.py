@@ -14,6 +14,15 @@ from hloom.config import current
 from hloom.core.array import Array, HostArray, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
 
+
+class NotAnArray(TypeError):
+    """`value` is no array, no NumPy value and no Python scalar."""
+
+    def __init__(self, value: Any):
+        super().__init__(f"not an array: {type(value).__name__} {value!r:.80}")
+        self.value = value
+
+
 _RANK = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
 _SCALAR_RANK: dict[Any, int] = {bool: 0, int: 1, float: 2, complex: 3}
 _constants: dict[Any, HostArray] = {}  # never handed to users: they could delete the buffer
@@ -63,7 +72,7 @@ def as_array(x: Any) -> Array:
     convert = getattr(x, "__hloom_array__", None) or getattr(x, "__jax_array__", None)
     if convert is not None:
         return as_array(convert())
-    raise TypeError(f"not an array: {type(x).__name__} {x!r:.80}")
+    raise NotAnArray(x)
 
 
 def from_numpy(value: np.ndarray[Any, Any], x64: bool) -> Array:
@@ -112,28 +121,43 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
     """
     anchor = next((x.aval.dtype for x in operands if isinstance(x, Array)), None)
     if anchor is None:
-        anchor = next(
-            (_numpy_dtype(x) for x in operands if isinstance(x, (np.ndarray, np.generic))), None
-        )
+        anchor = next(filter(None, map(_numpy_dtype, operands)), None)
     made: list[Array] = []
     for position, x in enumerate(operands):
         if isinstance(x, Array):
             made.append(x)
             continue
         rank = _SCALAR_RANK.get(x.__class__)
-        if rank is not None and anchor is not None and rank <= _RANK[dtypes.kind(anchor)]:
-            made.append(scalar(x, ShapedArray((), anchor, True)))
-            continue
         try:
-            made.append(as_array(x))
-        except TypeError:
-            raise TypeError(
-                f"{name} takes arrays and numbers; operand {position} is the {type(x).__name__} "
-                f"{x!r:.80}. "
-                "Make an array of it with hloom.numpy.asarray(...)."
-            ) from None
+            if rank is not None and anchor is not None and rank <= _RANK[dtypes.kind(anchor)]:
+                made.append(scalar(x, ShapedArray((), anchor, True)))
+            else:
+                made.append(as_array(x))
+        except TypeError as error:
+            raise TypeError(_not_an_operand(name, position, x, error)) from None
+        except OverflowError as error:
+            raise OverflowError(f"{name}, operand {position}: {error}") from None
     return made
 
 
-def _numpy_dtype(x: Any) -> np.dtype[Any]:
-    return dtypes.canonicalize(dtypes.as_dtype(x.dtype), current.get().config.enable_x64)
+def _not_an_operand(name: str, position: int, x: Any, error: TypeError) -> str:
+    way = "Make an array of it with hloom.numpy.asarray(...)."
+    if isinstance(x, (np.ndarray, np.generic)):
+        way = str(error)  # says what to do with strings, dates and objects
+    return (
+        f"{name} takes arrays and numbers; operand {position} is the {type(x).__name__} "
+        f"{x!r:.80}. {way}"
+    )
+
+
+def _numpy_dtype(x: Any) -> np.dtype[Any] | None:
+    """The dtype that a NumPy value will have; None for other values, and for what can't have one.
+
+    The second is an error, which is told where the value is converted.
+    """
+    if not isinstance(x, (np.ndarray, np.generic)):
+        return None
+    try:
+        return dtypes.canonicalize(dtypes.as_dtype(x.dtype), current.get().config.enable_x64)
+    except TypeError:
+        return None

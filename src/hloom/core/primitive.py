@@ -17,6 +17,7 @@ from hloom.core import operands as conversion
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Var
+from hloom.core.parameters import checked
 from hloom.core.tables import Table
 
 
@@ -42,7 +43,8 @@ class Primitive:
 
     The rules, with parameters always by keyword:
 
-    - `infer(*avals)`: the result's type; every check of operands and parameters is here.
+    - `infer(*avals)`: the result's type; every check of operands and parameters is here.  What its
+      annotations say is checked before it runs (`core.parameters`).
     - `numpy(*ndarrays)`: the result by NumPy, the living definition.
     - `emit(block, out, *operands)`: the StableHLO.
     - `jvp(primals, tangents)`: result and its tangent; a tangent None is zero.
@@ -56,9 +58,16 @@ class Primitive:
         None  # a primitive with Jaxprs in it may split itself into known and unknown
     )
 
+    parameters: Any = None  # a NamedTuple of the parameters that `infer` takes as `**params`
+
     def __init__(self, name: str):
         self.name = name
         self.programs = Table()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "infer" in vars(cls):
+            cls.infer = checked(cls.infer, cls.parameters)  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return self.name
@@ -68,11 +77,31 @@ class Primitive:
             if not isinstance(x, Array):
                 operands = tuple(conversion.convert(self.name, operands))
                 break
-        return current.get().trace.process(self, operands, params)
+        try:
+            return current.get().trace.process(self, operands, params)
+        except Exception:
+            fault = self.fault(operands, params)
+            if fault is None:
+                raise
+            raise fault from None
 
     def apply(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
         """The same for operands that are Arrays already."""
-        return current.get().trace.process(self, operands, params)
+        try:
+            return current.get().trace.process(self, operands, params)
+        except Exception:
+            fault = self.fault(operands, params)
+            if fault is None:
+                raise
+            raise fault from None
+
+    def fault(self, operands: Sequence[Array], params: dict[str, Any]) -> Exception | None:
+        """What `infer` says against a call, whichever rule or table stumbled over it first."""
+        try:
+            self.infer(*[x.aval for x in operands], **params)
+        except Exception as error:
+            return error
+        return None
 
     # ---- eager evaluation -------------------------------------------------------------------
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:

@@ -42,6 +42,11 @@ class _Ours(dict[str, bool]):
 _ours = _Ours()
 
 
+def is_ours(filename: str) -> bool:
+    """Whether the file belongs to the package."""
+    return _ours[filename]
+
+
 def frame(depth: int = 1) -> FrameType | None:
     """The innermost frame that is not the package's."""
     here: FrameType | None = sys._getframe(depth)

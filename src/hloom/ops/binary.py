@@ -23,6 +23,7 @@ from hloom.ops.formula import (
     sign_mask,
     where,
 )
+from hloom.ops.strict import strict
 from hloom.ops.unary import log, round, to_unsigned
 
 
@@ -351,6 +352,7 @@ def nextafter(x: Any, y: Any) -> Any:
 and_p = Elementwise("and", hlo="and", numpy=np.bitwise_and, domain="bits")
 
 
+@strict
 def bitwise_and(x: Any, y: Any) -> Any:
     """The bits set in both; of bool, whether both hold.
 
@@ -366,6 +368,7 @@ def bitwise_and(x: Any, y: Any) -> Any:
 or_p = Elementwise("or", hlo="or", numpy=np.bitwise_or, domain="bits")
 
 
+@strict
 def bitwise_or(x: Any, y: Any) -> Any:
     """The bits set in either; of bool, whether one of them holds.
 
@@ -381,6 +384,7 @@ def bitwise_or(x: Any, y: Any) -> Any:
 xor_p = Elementwise("xor", hlo="xor", numpy=np.bitwise_xor, domain="bits")
 
 
+@strict
 def bitwise_xor(x: Any, y: Any) -> Any:
     """The bits set in just one; of bool, whether just one holds.
 

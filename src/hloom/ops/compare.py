@@ -21,6 +21,7 @@ from hloom.ops.elementwise import (
     like_operand,
 )
 from hloom.ops.formula import BOOL, Term, is_nan, maximum, minimum, where
+from hloom.ops.strict import strict
 
 
 # ---- the order of complex numbers: NumPy's, by real part and then by imaginary part ------------
@@ -229,6 +230,7 @@ class SelectN(Pointwise):
 select_n_p = SelectN("select_n")
 
 
+@strict
 def select_n(which: Any, *cases: Any) -> Any:
     """Each element from the case that `which` numbers: False is the first, True the second.
 
@@ -241,6 +243,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     return select_n_p(conversion.as_array(which), *conversion.convert("select_n", cases))
 
 
+@strict
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     """`on_true` where the predicate holds, else `on_false`.
 
@@ -276,6 +279,7 @@ clamp_p = Elementwise(
 )
 
 
+@strict
 def clamp(min: Any, x: Any, max: Any) -> Any:
     """`x` held between two bounds; NaN stays, and where the bounds cross the upper one wins.
 

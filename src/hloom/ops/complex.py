@@ -14,6 +14,7 @@ from hloom.core.operands import as_array
 from hloom.ops.arithmetic import neg
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.formula import complex_of
+from hloom.ops.strict import strict
 
 _COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
 
@@ -122,6 +123,7 @@ conj_p = Elementwise(
 )
 
 
+@strict
 def conj(x: Any) -> Any:
     """The complex conjugate; float32 and float64 become complex numbers first.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from hloom.ops import linear
 from hloom.ops.complex import part_dtype
 from hloom.ops.elementwise import Elementwise, Pointwise
 from hloom.ops.formula import FLOAT32, FLOAT64, Term, complex_of, magnitude, where
+from hloom.ops.strict import strict
 
 
 # ---- by value --------------------------------------------------------------------------------
@@ -120,6 +122,7 @@ class ConvertElementType(Pointwise):
 convert_element_type_p = ConvertElementType("convert_element_type")
 
 
+@strict
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """The same values in another dtype: rounded to the nearest, ties to even; float to integer
     rounded towards zero.
@@ -141,7 +144,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
             f"convert_element_type of {operand.aval} to {dtype.name} discards the imaginary part; "
             "take lax.real(x) first",
             np.exceptions.ComplexWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return convert_element_type_p(operand, new_dtype=dtype, weak_type=False)
 
@@ -204,6 +207,7 @@ class BitcastConvertType(Primitive):
 bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type")
 
 
+@strict
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     """The same bits in another dtype.
 
@@ -230,6 +234,7 @@ def _numpy_reduce_precision(x: Any, *, exponent_bits: int, mantissa_bits: int) -
         params = {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits}
         return _numpy_reduce_precision(x.astype(np.float32), **params).astype(x.dtype)
     width, digits = dtypes.bits(x.dtype), _mantissa_bits(x.dtype)
+    exponent_bits = min(exponent_bits, width)
     bits = np.ascontiguousarray(x).view(f"u{width // 8}").astype(np.uint64).reshape(x.shape)
     sign, rest = bits & np.uint64(1 << (width - 1)), bits & np.uint64((1 << (width - 1)) - 1)
     infinity = ((1 << (width - 1 - digits)) - 1) << digits
@@ -258,9 +263,9 @@ class ReducePrecision(Elementwise):
     """f32[3] -- exponent_bits=5, mantissa_bits=10 --> f32[3].  Rounds as a narrower float would."""
 
     def infer(self, x: ShapedArray, *, exponent_bits: int, mantissa_bits: int) -> ShapedArray:
-        if exponent_bits < 1 or mantissa_bits < 0:
+        if not (1 <= exponent_bits < 2**31 and 0 <= mantissa_bits < 2**31):
             raise ValueError(
-                "reduce_precision needs at least 1 exponent bit and 0 mantissa bits; got "
+                "reduce_precision needs at least 1 exponent bit and 0 mantissa bits, as i32; got "
                 f"exponent_bits={exponent_bits}, mantissa_bits={mantissa_bits}"
             )
         return super().infer(x)
@@ -276,6 +281,7 @@ reduce_precision_p = ReducePrecision(
 )
 
 
+@strict
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
     """The value rounded as a float of so many exponent and mantissa bits would hold it.
 
@@ -286,5 +292,5 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     Array([1.234375,      inf], dtype=float32)
     """
     return reduce_precision_p(
-        operand, exponent_bits=int(exponent_bits), mantissa_bits=int(mantissa_bits)
+        operand, exponent_bits=index(exponent_bits), mantissa_bits=index(mantissa_bits)
     )

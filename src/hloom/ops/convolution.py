@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +23,9 @@ from hloom.ops.dot import accumulation_dtype
 from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.linear import full, move, plus, zeros
 from hloom.ops.precision import pair_precision
-from hloom.ops.shape import integers, reshape, rev
-from hloom.ops.windows import Window, count_windows, dilated, padtype_to_pads, pairs
+from hloom.ops.shape import canonical_shape, integers, reshape, rev
+from hloom.ops.strict import strict
+from hloom.ops.windows import Window, dilated, padtype_to_pads, pairs, window_of
 
 Axes = tuple[int, ...]
 
@@ -40,6 +42,7 @@ class ConvDimensionNumbers(NamedTuple):
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
 
 
+@strict
 def conv_general_permutations(
     dimension_numbers: Sequence[str],
 ) -> tuple[Axes, Axes, Axes]:
@@ -65,6 +68,7 @@ def conv_general_permutations(
     return specs[0], specs[1], specs[2]
 
 
+@strict
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
 ) -> ConvDimensionNumbers:
@@ -73,6 +77,8 @@ def conv_dimension_numbers(
     >>> lax.conv_dimension_numbers((1, 3, 8), (4, 3, 2), None)
     ConvDimensionNumbers(lhs_spec=(0, 1, 2), rhs_spec=(0, 1, 2), out_spec=(0, 1, 2))
     """
+    lhs_shape = canonical_shape("conv_dimension_numbers", lhs_shape)
+    rhs_shape = canonical_shape("conv_dimension_numbers", rhs_shape)
     if len(lhs_shape) != len(rhs_shape):
         raise TypeError(
             "convolution takes an input and a kernel of one rank; got shapes "
@@ -92,7 +98,7 @@ def conv_dimension_numbers(
                 f"dimension_numbers {specs} need a letter for each of the {len(lhs_shape)} axes"
             )
         specs = conv_general_permutations(specs)
-    return ConvDimensionNumbers(*(tuple(map(int, s)) for s in specs))
+    return ConvDimensionNumbers(*(integers("convolution", "axes", s) for s in specs))
 
 
 class Conv(NamedTuple):
@@ -105,7 +111,7 @@ class Conv(NamedTuple):
     dimension_numbers: ConvDimensionNumbers
     feature_group_count: int
     batch_group_count: int
-    preferred_element_type: Any
+    preferred_element_type: np.dtype[Any]
 
     def window(self, kernel: Sequence[int]) -> Window:
         """The sliding window of a kernel with these spatial sizes."""
@@ -122,9 +128,12 @@ def spatial_sizes(x: Any, spec: Axes) -> Axes:
 class ConvGeneralDilated(Primitive):
     """(f32[1,3,8], f32[4,3,2]) -- window_strides=(1,), padding=((0, 0),), .. --> f32[1,4,7]."""
 
+    parameters = Conv
+
     def infer(
-        self, lhs: ShapedArray, rhs: ShapedArray, *, precision: Any = None, **params: Any
-    ) -> ShapedArray:
+        self, lhs: ShapedArray, rhs: ShapedArray, *, precision: tuple[str, str] | None = None,
+        **params: Any,
+    ) -> ShapedArray:  # fmt: skip
         conv = Conv(**params)
         self._check(lhs, rhs, conv)
         lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
@@ -150,6 +159,7 @@ class ConvGeneralDilated(Primitive):
         kernel = spatial_sizes(rhs, rhs_spec)
         window = conv.window(kernel)
         window.check(text, ShapedArray(kernel, lhs.dtype))  # C2 to C9
+        ShapedArray(window.padded(spatial_sizes(lhs, lhs_spec)), lhs.dtype)  # raises if too large
         groups, batch_groups = conv.feature_group_count, conv.batch_group_count
         if groups < 1 or batch_groups < 1 or (groups > 1 and batch_groups > 1):  # C21 to C23
             raise ValueError(
@@ -165,6 +175,7 @@ class ConvGeneralDilated(Primitive):
             )
         if outputs % groups or outputs % batch_groups:  # C15, C16
             raise ValueError(f"{text}: the group count must divide the output features, {outputs}")
+        accumulation_dtype(text, lhs.dtype, conv.preferred_element_type)  # C27
         if lhs.shape[lhs_spec[0]] % batch_groups:  # C10
             raise ValueError(f"{text}: batch_group_count={batch_groups} must divide the batch size")
 
@@ -430,6 +441,7 @@ def _batch(
 
 
 # ---- public functions -----------------------------------------------------------------------
+@strict
 def conv_general_dilated(
     lhs: Any,
     rhs: Any,
@@ -472,8 +484,8 @@ def conv_general_dilated(
         padding = named_padding(lhs.aval, rhs.aval, numbers, strides, padding, base, inner)
     names = pair_precision(name, precision)
     conv = Conv(
-        strides, pairs(name, padding), base, inner, numbers, int(feature_group_count),
-        int(batch_group_count), accumulation_dtype(name, lhs.aval.dtype, preferred_element_type),
+        strides, pairs(name, padding), base, inner, numbers, index(feature_group_count),
+        index(batch_group_count), accumulation_dtype(name, lhs.aval.dtype, preferred_element_type),
     )  # fmt: skip
     extra = {} if names is None else {"precision": names}
     return conv_general_dilated_p(lhs, rhs, **conv._asdict(), **extra)
@@ -493,6 +505,7 @@ def named_padding(
     return padtype_to_pads(spatial_sizes(lhs, numbers.lhs_spec), kernel, strides, padding)
 
 
+@strict
 def conv(
     lhs: Any,
     rhs: Any,
@@ -512,6 +525,7 @@ def conv(
     )  # fmt: skip
 
 
+@strict
 def conv_with_general_padding(
     lhs: Any,
     rhs: Any,
@@ -553,6 +567,7 @@ def transposed_padding(size: int, stride: int, padding: str) -> tuple[int, int]:
     return low, total - low
 
 
+@strict
 def conv_transpose(
     lhs: Any,
     rhs: Any,
@@ -600,6 +615,7 @@ def conv_transpose(
     )  # fmt: skip
 
 
+@strict
 def conv_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -612,10 +628,16 @@ def conv_shape_tuple(
     >>> lax.conv_shape_tuple((1, 1, 4), (1, 1, 2), (2,), "VALID")
     (1, 1, 2)
     """
-    if isinstance(pads, str):
-        pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
-    spatial = [
-        count_windows(low + n + high, k, s)
-        for n, k, s, (low, high) in zip(lhs_shape[2:], rhs_shape[2:], strides, pads)
-    ]
-    return (lhs_shape[0] // batch_group_count, rhs_shape[0], *spatial)
+    numbers = conv_dimension_numbers(lhs_shape, rhs_shape, None)
+    lhs, rhs = (ShapedArray(tuple(shape), np.dtype(np.float32)) for shape in (lhs_shape, rhs_shape))
+    window = window_of(
+        "conv_shape_tuple", ShapedArray(lhs.shape[2:], lhs.dtype), rhs.shape[2:], strides, pads,
+        None, None,
+    )  # fmt: skip
+    ones = (1,) * len(strides)
+    out = conv_general_dilated_p.infer(
+        lhs, rhs, window_strides=window.window_strides, padding=window.padding, lhs_dilation=ones,
+        rhs_dilation=ones, dimension_numbers=numbers, feature_group_count=1,
+        batch_group_count=batch_group_count, preferred_element_type=lhs.dtype,
+    )  # fmt: skip
+    return out.shape

@@ -24,6 +24,7 @@ from hloom.ops.linear import full, zeros
 from hloom.ops.reduce import highest, lowest
 from hloom.ops.shape import rev
 from hloom.ops.slicing import concatenate, slice_in_dim
+from hloom.ops.strict import strict
 from hloom.ops.unary import abs as abs_
 from hloom.ops.unary import exp, log1p
 
@@ -287,6 +288,7 @@ cumlogsumexp_p = Cumulative(
 )  # fmt: skip
 
 
+@strict
 def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The sum of each element and all before it along an axis; after it, if `reverse`.
 
@@ -298,6 +300,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return cumsum_p(as_array(operand), axis=axis, reverse=bool(reverse))
 
 
+@strict
 def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The product of each element and all before it along an axis; after it, if `reverse`.
 
@@ -309,6 +312,7 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return cumprod_p(as_array(operand), axis=axis, reverse=bool(reverse))
 
 
+@strict
 def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The largest of each element and all before it along an axis; after it, if `reverse`.
 
@@ -320,6 +324,7 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return cummax_p(as_array(operand), axis=axis, reverse=bool(reverse))
 
 
+@strict
 def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The smallest of each element and all before it along an axis; after it, if `reverse`.
 
@@ -331,6 +336,7 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return cummin_p(as_array(operand), axis=axis, reverse=bool(reverse))
 
 
+@strict
 def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """log of the sum of exp of each element and all before it along an axis, without overflow.
 

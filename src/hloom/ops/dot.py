@@ -18,6 +18,8 @@ from hloom.ops.elementwise import check_domain, check_same_dtype
 from hloom.ops.folds import fold
 from hloom.ops.linear import broadcast_in_dim, inverse, move, plus, transpose
 from hloom.ops.precision import (
+    DotAlgorithm,
+    DotAlgorithmPreset,
     algorithm_of,
     canonical_precision,
     check_algorithm,
@@ -26,9 +28,11 @@ from hloom.ops.precision import (
     working_dtype,
 )
 from hloom.ops.shape import array_dtype, integers, reshape
+from hloom.ops.strict import strict
 
 Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
+Precisions = tuple[str, str] | DotAlgorithm | DotAlgorithmPreset | None
 
 # As users write it: ((lhs contracted, rhs contracted), (lhs batch, rhs batch)).
 DotDimensionNumbers = tuple[
@@ -100,7 +104,7 @@ class DotGeneral(Primitive):
         *,
         dimension_numbers: Numbers,
         preferred_element_type: np.dtype[Any],
-        precision: Any = None,
+        precision: Precisions = None,
     ) -> ShapedArray:
         check_same_dtype("dot_general", (lhs, rhs))
         check_algorithm("dot_general", precision, lhs, rhs)
@@ -343,6 +347,7 @@ def canonical_numbers(name: str, dimension_numbers: Any) -> Numbers:
     return (axes[0], axes[1]), (axes[2], axes[3])
 
 
+@strict
 def dot_general(
     lhs: Any,
     rhs: Any,
@@ -372,6 +377,7 @@ def dot_general(
     )
 
 
+@strict
 def dot(
     lhs: Any,
     rhs: Any,
@@ -399,6 +405,7 @@ def dot(
     return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
 
 
+@strict
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     """The matrix product over the last two axes; all axes before are batch axes.
 

@@ -38,6 +38,7 @@ from hloom.ops.shape import (
     squeeze,
 )
 from hloom.ops.slicing import concatenate, index_in_dim
+from hloom.ops.strict import strict
 
 Sizes = tuple[int, ...]
 
@@ -180,6 +181,7 @@ def _from_end(i: Any, size: int) -> Any:
     return select_n(lt(start, zero), start, add(start, length))
 
 
+@strict
 def dynamic_slice(
     operand: Any,
     start_indices: Any,
@@ -202,6 +204,7 @@ def dynamic_slice(
     return dynamic_slice_p(operand, *starts, slice_sizes=sizes)
 
 
+@strict
 def dynamic_slice_in_dim(
     operand: Any,
     start_index: Any,
@@ -223,6 +226,7 @@ def dynamic_slice_in_dim(
     return dynamic_slice(operand, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 
+@strict
 def dynamic_index_in_dim(
     operand: Any,
     index: Any,
@@ -310,6 +314,7 @@ class DynamicUpdateSlice(Primitive):
 dynamic_update_slice_p = DynamicUpdateSlice("dynamic_update_slice")
 
 
+@strict
 def dynamic_update_slice(
     operand: Any,
     update: Any,
@@ -330,6 +335,7 @@ def dynamic_update_slice(
     return dynamic_update_slice_p(operand, update, *starts)
 
 
+@strict
 def dynamic_update_slice_in_dim(
     operand: Any,
     update: Any,
@@ -352,6 +358,7 @@ def dynamic_update_slice_in_dim(
     )
 
 
+@strict
 def dynamic_update_index_in_dim(
     operand: Any,
     update: Any,

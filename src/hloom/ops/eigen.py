@@ -41,6 +41,7 @@ from hloom.ops.linear import constant, reduce_sum
 from hloom.ops.reduce import argmax
 from hloom.ops.shape import broadcasted_iota
 from hloom.ops.slicing import slice_in_dim
+from hloom.ops.strict import strict
 from hloom.ops.unary import square
 
 
@@ -122,6 +123,7 @@ class Eigh(MatrixFunction):
 eigh_p = Eigh("eigh")
 
 
+@strict
 def eigh(
     x: Any,
     *,
@@ -205,6 +207,7 @@ class Eig(MatrixFunction):
         computation of complex-valued gradients with application to statistically optimum
         beamforming" (2017); here with the length and phase that LAPACK gives them."""
         (a,), (da,) = primals, tangents
+        self.infer(a.aval, left=left, right=right)
         w, vl, vr = self(a, left=True, right=True)
         da = like(da, vr)
         # Row i of vl^H is a multiple of row i of vr^-1.
@@ -242,6 +245,7 @@ def _turned_vectors(v: Any, w: Any, inner: Any) -> Any:
 eig_p = Eig("eig")
 
 
+@strict
 def eig(
     x: Any,
     *,
@@ -312,6 +316,7 @@ class Schur(MatrixFunction):
 schur_p = Schur("schur")
 
 
+@strict
 def schur(
     x: Any,
     *,

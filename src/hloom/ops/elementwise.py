@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -91,6 +92,14 @@ def filled(block: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return x if x.aval.shape == shape else block.broadcast(x, shape, ())
 
 
+def arity(function: Any) -> int:
+    """How many operands a NumPy ufunc or a Python function takes."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    formal = inspect.signature(function).parameters.values()
+    return sum(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in formal)
+
+
 class Pointwise(Primitive):
     """One result element per operand element; 0-d operands go with any shape."""
 
@@ -147,6 +156,7 @@ class Elementwise(Pointwise):
             formula = dict.fromkeys(dtypes.KINDS, formula)
         self.formulas = dict(formula or {})
         self.function = numpy
+        self.arity = arity(numpy)
         self.partials = jvp
         self.adjoints = transpose
         self.domain = domain
@@ -156,10 +166,13 @@ class Elementwise(Pointwise):
         self.ways: dict[Any, tuple[Any, bool]] = {}  # a dtype's formula, and whether it has 8 bits
 
     def infer(self, *avals: ShapedArray, **params: Any) -> ShapedArray:
+        count = len(avals)
+        if count != self.arity or params:
+            self._refuse(avals, params)
         first = avals[0]
         if first.dtype not in self.dtypes:
             check_domain(self.name, avals, self.domain)
-        if self.result is None and (len(avals) == 1 or (len(avals) == 2 and avals[1] is first)):
+        if self.result is None and (count == 1 or (count == 2 and avals[1] is first)):
             return first
         shape, weak, dtype = first.shape, first.weak_type, first.dtype
         for aval in avals[1:]:
@@ -170,9 +183,17 @@ class Elementwise(Pointwise):
             weak = weak and aval.weak_type
         if self.result is not None:
             fixed = isinstance(self.result, np.dtype)
-            dtype = self.result if fixed else self.result(dtype, **params)
+            dtype = self.result if fixed else self.result(dtype)
             weak = weak and not fixed
         return ShapedArray(shape, dtype, weak)
+
+    def _refuse(self, avals: Sequence[ShapedArray], params: dict[str, Any]) -> None:
+        """The errors for calls that no operands would make right."""
+        if params:
+            raise TypeError(f"{self.name} has no parameter {', '.join(params)}; it has none")
+        given = types_text(avals) if avals else "none"
+        operands = "1 operand" if self.arity == 1 else f"{self.arity} operands"
+        raise TypeError(f"{self.name} takes {operands}; got {given}")
 
     def numpy(self, *values: Any, **params: Any) -> Any:
         avals = [ShapedArray(v.shape, v.dtype) for v in values]

@@ -38,6 +38,7 @@ from hloom.ops.linalg import (
 from hloom.ops.linear import batch_first
 from hloom.ops.shape import expand_dims, reshape
 from hloom.ops.slicing import concatenate, slice_in_dim
+from hloom.ops.strict import strict
 from hloom.ops.triangular import triangular_solve
 from hloom.ops.unary import sqrt
 
@@ -87,6 +88,7 @@ def symmetrize(x: Any) -> Any:
     return mul(add(x, adjoint(x)), 0.5)
 
 
+@strict
 def cholesky(a: Any, *, symmetrize_input: bool = True) -> Any:
     """The lower triangular L with positive diagonal and `L @ L.T.conj() = a`.
 
@@ -104,6 +106,7 @@ def cholesky(a: Any, *, symmetrize_input: bool = True) -> Any:
     return cholesky_p(symmetrize(a) if symmetrize_input else a)
 
 
+@strict
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
     """The upper Cholesky factor of `R.T.conj() @ R + outer(w, w.conj())`, from the factor R.
 
@@ -214,6 +217,7 @@ def _lu_tangent(factors: Any, moved: Any) -> Any:
 lu_p = Lu("lu")
 
 
+@strict
 def lu(x: Any) -> tuple[Any, Any, Any]:
     """`x[permutation] = L @ U`, by partial pivoting: L unit lower, U upper triangular.
 
@@ -328,6 +332,7 @@ class LuPivotsToPermutation(Primitive):
 lu_pivots_to_permutation_p = LuPivotsToPermutation("lu_pivots_to_permutation")
 
 
+@strict
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
     """The permutation that comes of exchanging element i with element `pivots[i]`, for each i.
 
@@ -341,6 +346,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
 
 
 # ---- products -----------------------------------------------------------------------------------
+@strict
 def symmetric_product(
     a_matrix: Any,
     c_matrix: Any,

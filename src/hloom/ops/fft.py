@@ -18,6 +18,7 @@ from hloom.ops.complex import conj, part_dtype, real
 from hloom.ops.linear import Linear, move
 from hloom.ops.shape import broadcasted_iota, integers
 from hloom.ops.slicing import pad
+from hloom.ops.strict import strict
 
 
 class FftType(Enum):
@@ -51,6 +52,8 @@ class Fft(Linear):
 
     def infer(self, x: ShapedArray, *, fft_type: str, fft_lengths: tuple[int, ...]) -> ShapedArray:
         where = f"fft of type {fft_type} over lengths {fft_lengths}"
+        if fft_type not in _NUMPY:
+            raise ValueError(f"fft takes fft_type {', '.join(_NUMPY)}; got {fft_type!r} for {x}")
         _check_dtype(where, x, fft_type)
         if not 1 <= len(fft_lengths) <= MOST_AXES or len(fft_lengths) > x.ndim:
             raise ValueError(
@@ -133,6 +136,7 @@ def _transposed_irfft(ct: Any, fft_lengths: tuple[int, ...]) -> Any:
 fft_p = Fft("fft")
 
 
+@strict
 def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
     """The discrete Fourier transform over the last axes, at most three, which have `fft_lengths`.
 

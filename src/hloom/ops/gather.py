@@ -38,6 +38,7 @@ from hloom.ops.linear import (
     zeros,
 )
 from hloom.ops.shape import integers
+from hloom.ops.strict import strict
 
 Axes = tuple[int, ...]
 
@@ -101,6 +102,12 @@ def mode_name(mode: Any) -> str:
 
 
 # ---- checks that gather and scatter share ---------------------------------------------------
+def check_mode(text: str, mode: str) -> None:
+    """Raise unless the mode is one that stands in Jaxprs."""
+    if mode not in ("clip", "fill", "promise_in_bounds"):
+        raise ValueError(f'{text}: mode is "clip", "fill" or "promise_in_bounds"; got {mode!r}')
+
+
 def check_axes(text: str, name: str, axes: Axes, bound: int, *, ordered: bool = True) -> None:
     """Raise unless `axes` are distinct, below `bound` and, if `ordered`, increasing."""
     if len(set(axes)) != len(axes) or any(not 0 <= a < bound for a in axes):
@@ -223,15 +230,19 @@ class Gather(Primitive):
 
     def infer(
         self, operand: ShapedArray, indices: ShapedArray, *fill: ShapedArray,
-        dimension_numbers: Any, slice_sizes: Axes, indices_are_sorted: bool, unique_indices: bool,
-        mode: str,
+        dimension_numbers: GatherDimensionNumbers, slice_sizes: Axes, indices_are_sorted: bool,
+        unique_indices: bool, mode: str,
     ) -> ShapedArray:  # fmt: skip
         text = f"gather from {operand}"
         out_ndim = indices.ndim - 1 + len(dimension_numbers.offset_dims)
         check_windows(text, operand, indices, dimension_numbers, slice_sizes, out_ndim)
+        check_mode(text, mode)
         check_same_dtype("gather", (operand, *fill))
-        if any(value.shape for value in fill):
-            raise TypeError(f"{text}: fill_value must be 0-d; got {fill[0]}")
+        if len(fill) != (mode == "fill") or any(value.shape for value in fill):
+            raise TypeError(
+                f'{text}: mode "fill" takes one fill_value, 0-d, and the others none; got mode '
+                f"{mode!r} and {', '.join(map(str, fill)) or 'none'}"
+            )
         kept = [slice_sizes[a] for a in window_axes(dimension_numbers, operand.ndim)]
         sizes, windows = iter(indices.shape), iter(kept)
         offset = dimension_numbers.offset_dims
@@ -379,6 +390,7 @@ def default_fill(dtype: np.dtype[Any]) -> Any:
             return float("nan")
 
 
+@strict
 def gather(
     operand: Any,
     start_indices: Any,
@@ -446,9 +458,11 @@ class ScatterLike(Primitive):
 
     def infer(
         self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray,
-        *, dimension_numbers: Any, mode: str, **params: Any,
+        *, dimension_numbers: ScatterDimensionNumbers, mode: str, indices_are_sorted: bool,
+        unique_indices: bool,
     ) -> ShapedArray:  # fmt: skip
         text = f"{self.name} into {operand}"
+        check_mode(text, mode)
         check_same_dtype(self.name, (operand, updates))
         check_domain(self.name, (operand, updates), self.domain)
         windows = dimension_numbers.update_window_dims
@@ -616,6 +630,7 @@ def scatter_operands(name: str, operand: Any, indices: Any, updates: Any) -> lis
 scatter_add_p = ScatterAdd("scatter_add", add, np.add, "number")
 
 
+@strict
 def scatter_add(
     operand: Any,
     scatter_indices: Any,

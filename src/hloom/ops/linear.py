@@ -8,6 +8,7 @@ move a batch axis or to sum a cotangent down.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar
 from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.folds import fold
+from hloom.ops.strict import strict
 
 
 class Linear(Primitive):
@@ -108,6 +110,7 @@ class Transpose(Linear):
 transpose_p = Transpose("transpose")
 
 
+@strict
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis `permutation[i]` of the operand.
 
@@ -116,7 +119,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     >>> lax.transpose(jnp.ones((2, 3)), (1, 0)).shape
     (3, 2)
     """
-    permutation = tuple(map(int, permutation))
+    permutation = tuple(map(index, permutation))
     operand = as_array(operand)
     if permutation == tuple(range(operand.aval.ndim)):
         return operand
@@ -203,6 +206,7 @@ class BroadcastInDim(Linear):
 broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
 
 
+@strict
 def broadcast_in_dim(
     operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
 ) -> Any:
@@ -216,7 +220,7 @@ def broadcast_in_dim(
            [0, 1]], dtype=int32)
     """
     operand = as_array(operand)
-    shape, dims = tuple(map(int, shape)), tuple(map(int, broadcast_dimensions))
+    shape, dims = tuple(map(index, shape)), tuple(map(index, broadcast_dimensions))
     if shape == operand.aval.shape and dims == tuple(range(len(shape))):
         return operand
     return broadcast_in_dim_p(operand, shape=shape, broadcast_dimensions=dims)
@@ -257,6 +261,7 @@ class ReduceSum(Linear):
 reduce_sum_p = ReduceSum("reduce_sum")
 
 
+@strict
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
     """Sum over `axes`; the dtype stays.
 

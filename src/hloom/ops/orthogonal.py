@@ -41,6 +41,7 @@ from hloom.ops.linalg import (
 )
 from hloom.ops.linear import plus, zeros
 from hloom.ops.slicing import slice_in_dim
+from hloom.ops.strict import strict
 from hloom.ops.triangular import triangular_solve
 
 
@@ -133,6 +134,7 @@ class HouseholderProduct(MatrixFunction):
 householder_product_p = HouseholderProduct("householder_product")
 
 
+@strict
 def householder_product(a: Any, taus: Any) -> Any:
     """The first n columns of the product of reflections `I - tau_j v_j v_j^H`.
 
@@ -214,6 +216,7 @@ class Ormqr(MatrixFunction):
 ormqr_p = Ormqr("ormqr")
 
 
+@strict
 def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
     """`Q @ c`, or `c @ Q` if not `left`, Q a product of reflections; or with its adjoint.
 
@@ -332,6 +335,7 @@ def _fitted(block: Any, x: Any, out: ShapedArray) -> Any:
 qr_p = Qr("qr")
 
 
+@strict
 def qr(
     x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: Any = None
 ) -> tuple[Any, ...]:
@@ -391,6 +395,7 @@ _DIFFERENTIATE = (
 hessenberg_p = Hessenberg("hessenberg")
 
 
+@strict
 def hessenberg(a: Any) -> tuple[Any, Any]:
     """The Hessenberg form of `a`: `Q.T.conj() @ a @ Q`, zero below the first subdiagonal.
 
@@ -447,6 +452,7 @@ class Tridiagonal(MatrixFunction):
 tridiagonal_p = Tridiagonal("tridiagonal")
 
 
+@strict
 def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Any, Any, Any, Any]:
     """The real tridiagonal form of a Hermitian matrix: `Q.T.conj() @ a @ Q`.
 

@@ -34,6 +34,7 @@ from hloom.ops.linear import (
 )
 from hloom.ops.shape import array_dtype, integers, reshape
 from hloom.ops.slicing import pad, slice_in_dim
+from hloom.ops.strict import strict
 
 Axes = tuple[int, ...]
 
@@ -230,7 +231,7 @@ def _variadic(
     shape = tuple(n for i, n in enumerate(first.shape) if i not in axes)
     outs = [ShapedArray(shape, x.aval.dtype) for x in xs]
     names = ", ".join(map(str, (*xs, *scalars)))
-    dimensions = f"array<i64: {', '.join(map(str, axes))}>"
+    dimensions = f"array<i64{': ' * bool(axes)}{', '.join(map(str, axes))}>"
     head = f'"stablehlo.reduce"({names}) <{{dimensions = {dimensions}}}> {region}'
     made: list[Any] = block.op(head, (*xs, *scalars), outs)
     return made
@@ -271,6 +272,7 @@ def _reduce(primitive: Primitive, operand: Any, axes: Sequence[int]) -> Any:
     return primitive(operand, axes=axes)
 
 
+@strict
 def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
     """The product over `axes`; the dtype stays, integers wrap around.
 
@@ -282,6 +284,7 @@ def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
     return _reduce(reduce_prod_p, operand, axes)
 
 
+@strict
 def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
     """The largest element over `axes`; NaN if there is one.
 
@@ -294,6 +297,7 @@ def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
     return _reduce(reduce_max_p, operand, axes)
 
 
+@strict
 def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
     """The smallest element over `axes`; NaN if there is one.
 
@@ -306,6 +310,7 @@ def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
     return _reduce(reduce_min_p, operand, axes)
 
 
+@strict
 def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
     """Whether all are true over `axes`; of integers, the bits that all have.
 
@@ -317,6 +322,7 @@ def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
     return _reduce(reduce_and_p, operand, axes)
 
 
+@strict
 def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
     """Whether any is true over `axes`; of integers, the bits that any has.
 
@@ -328,6 +334,7 @@ def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
     return _reduce(reduce_or_p, operand, axes)
 
 
+@strict
 def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
     """Whether an odd number is true over `axes`; of integers, bit by bit.
 
@@ -410,6 +417,7 @@ argmax_p = ArgExtreme("argmax", direction="GT", numpy=np.argmax, identity=lowest
 argmin_p = ArgExtreme("argmin", direction="LT", numpy=np.argmin, identity=highest)
 
 
+@strict
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     """The place of the first largest element along an axis; of the first NaN, if there is one.
 
@@ -422,6 +430,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     return argmax_p(as_array(operand), axes=(axis,), index_dtype=array_dtype(index_dtype))
 
 
+@strict
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     """The place of the first smallest element along an axis; of the first NaN, if there is one.
 

@@ -28,6 +28,7 @@ from hloom.ops.gather import (
 )
 from hloom.ops.linear import constant, full, plus, zeros
 from hloom.ops.shape import iota, reshape
+from hloom.ops.strict import strict
 
 _Params = dict[str, Any]
 
@@ -145,6 +146,23 @@ class ScatterApply(ScatterLike):
     updates; their values are not looked at.
     """
 
+    def infer(  # type: ignore[override]
+        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray, *, function: Jaxpr,
+        dimension_numbers: ScatterDimensionNumbers, mode: str, indices_are_sorted: bool,
+        unique_indices: bool,
+    ) -> ShapedArray:  # fmt: skip
+        element = ShapedArray((), operand.dtype)
+        if [x.strong() for x in (*function.in_avals, *function.out_avals)] != [element, element]:
+            raise TypeError(
+                f"scatter_apply into {operand} takes a function from {element} to {element}; got "
+                f"one from {', '.join(map(str, function.in_avals))} to "
+                f"{', '.join(map(str, function.out_avals))}"
+            )
+        return super().infer(
+            operand, indices, updates, dimension_numbers=dimension_numbers, mode=mode,
+            indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
+        )  # fmt: skip
+
     def numpy(self, *values: Any, function: Jaxpr, **params: Any) -> Any:  # type: ignore[override]
         def apply(old: Any, new: Any) -> Any:
             scalars = [evaluate(function, [np.asarray(x)])[0] for x in np.ravel(old)]
@@ -175,6 +193,7 @@ scatter_max_p = ScatterExtreme("scatter_max", max_, numpy_max)
 scatter_apply_p = ScatterApply("scatter_apply", lambda old, new: old, lambda old, new: old)
 
 
+@strict
 def scatter(
     operand: Any,
     scatter_indices: Any,
@@ -200,6 +219,7 @@ def scatter(
     return scatter_p(*scatter_operands("scatter", operand, scatter_indices, updates), **params)
 
 
+@strict
 def scatter_sub(
     operand: Any,
     scatter_indices: Any,
@@ -223,6 +243,7 @@ def scatter_sub(
     return scatter_add_p(operand, indices, neg(updates), **params)
 
 
+@strict
 def scatter_mul(
     operand: Any,
     scatter_indices: Any,
@@ -247,6 +268,7 @@ def scatter_mul(
     )
 
 
+@strict
 def scatter_min(
     operand: Any,
     scatter_indices: Any,
@@ -271,6 +293,7 @@ def scatter_min(
     )
 
 
+@strict
 def scatter_max(
     operand: Any,
     scatter_indices: Any,
@@ -295,6 +318,7 @@ def scatter_max(
     )
 
 
+@strict
 def scatter_apply(
     operand: Any,
     scatter_indices: Any,

@@ -25,6 +25,7 @@ from hloom.ops.gather import GatherDimensionNumbers, gather_p
 from hloom.ops.linear import batch_first, broadcast_in_dim, constant, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.sorting import from_key, sort_key, sort_keys, sort_p
+from hloom.ops.strict import strict
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -163,6 +164,7 @@ def _take_rows(x: Any, places: Any) -> Any:
 searchsorted_p = SearchSorted("searchsorted")
 
 
+@strict
 def searchsorted(
     sorted_array: Any, values: Any, side: str = "left", index_dtype: Any = np.int32
 ) -> Any:
@@ -210,7 +212,11 @@ class OrderStatistics(Primitive):
         if not 0 <= axis < x.ndim or not x.shape[axis]:
             raise ValueError(f"order_statistics: {x} has no elements along axis {axis}")
         rest = (*x.shape[:axis], *x.shape[axis + 1 :])
-        if ranks.dtype != INT32 or ranks.shape[1:] != rest:
+        if x.shape[axis] >= 2**31:
+            raise ValueError(
+                f"order_statistics counts ranks in i32; axis {axis} of {x} is longer"
+            )
+        if ranks.dtype != INT32 or ranks.ndim != x.ndim or ranks.shape[1:] != rest:
             raise TypeError(
                 f"order_statistics of {x} takes ranks i32[k,..] with axes {rest}; got {ranks}"
             )
@@ -249,6 +255,7 @@ class OrderStatistics(Primitive):
 order_statistics_p = OrderStatistics("order_statistics")
 
 
+@strict
 def order_statistics(operand: Any, ranks: Any, axis: int = -1) -> tuple[Any, Any]:
     """The elements of given ranks along an axis, and the ones after them.
 

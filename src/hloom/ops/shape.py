@@ -19,12 +19,15 @@ from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import Linear, broadcast_in_dim, constant, move, spread_scalar, transpose
+from hloom.ops.strict import strict
 
 
 # ---- shapes and axes as users write them ----------------------------------------------------
 def integers(name: str, what: str, values: Any) -> tuple[int, ...]:
     """`values` as ints; raises TypeError for what is not a sequence of integers."""
     try:
+        if isinstance(values, (str, bytes, dict, set)):
+            raise TypeError("no sequence of integers")
         return tuple(map(index, values))
     except TypeError as error:
         if "tracer" in type(error).__name__.lower():
@@ -108,6 +111,7 @@ class Reshape(Linear):
 reshape_p = Reshape("reshape")
 
 
+@strict
 def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Any:
     """The same elements, in row-major order, as an array of shape `new_sizes`.
 
@@ -125,6 +129,7 @@ def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | 
     return operand if sizes == operand.aval.shape else reshape_p(operand, new_sizes=sizes)
 
 
+@strict
 def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     """The array without the axes `dimensions`, each of size 1.
 
@@ -142,6 +147,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     return reshape(array, [n for i, n in enumerate(array.aval.shape) if i not in axes])
 
 
+@strict
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """The array with new axes of size 1 at the positions `dimensions` of the result.
 
@@ -161,6 +167,7 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     return broadcast_in_dim(array, shape, old)
 
 
+@strict
 def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
     """The operand repeated along new leading axes of the given sizes.
 
@@ -176,6 +183,7 @@ def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
     return broadcast_in_dim(operand, (*sizes, *operand.aval.shape), axes)
 
 
+@strict
 def broadcast_to_rank(x: Any, rank: int) -> Any:
     """The array with leading axes of size 1 until it has `rank` axes.
 
@@ -185,11 +193,14 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     (1, 1, 3)
     """
     x = as_array(x)
-    if rank < x.aval.ndim:
-        raise ValueError(f"broadcast_to_rank cannot take axes away: {x.aval} to rank {rank}")
+    if not x.aval.ndim <= index(rank) <= 64:
+        raise ValueError(
+            f"broadcast_to_rank takes a rank from {x.aval.ndim} to 64 for {x.aval}; got {rank}"
+        )
     return broadcast(x, (1,) * (rank - x.aval.ndim))
 
 
+@strict
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that arrays of these shapes have together under NumPy's broadcasting.
 
@@ -198,7 +209,8 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     >>> lax.broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
-    return tuple(map(int, np.broadcast_shapes(*(tuple(s) for s in shapes))))
+    sizes = [canonical_shape("broadcast_shapes", shape) for shape in shapes]
+    return tuple(map(int, np.broadcast_shapes(*sizes)))
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
@@ -218,6 +230,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     return broadcast_in_dim(x, shape, range(first, len(shape)))
 
 
+@strict
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
     """The array with the axes from `start_dimension` up to `stop_dimension` made one.
 
@@ -255,6 +268,8 @@ class Rev(Linear):
         return np.flip(x, dimensions)
 
     def emit(self, block: Any, out: ShapedArray, x: Any, *, dimensions: tuple[int, ...]) -> Any:
+        if not dimensions:
+            return x
         axes = f"array<i64: {', '.join(map(str, dimensions))}>"
         return block.op(f'"stablehlo.reverse"({x}) <{{dimensions = {axes}}}>', (x,), out)
 
@@ -271,6 +286,7 @@ class Rev(Linear):
 rev_p = Rev("rev")
 
 
+@strict
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """The operand with the order of its elements reversed along the axes `dimensions`.
 
@@ -291,7 +307,7 @@ class Iota(Primitive):
     Each element is its own place on the axis `dimension`.
     """
 
-    def infer(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> ShapedArray:
+    def infer(self, *, dtype: np.dtype[Any], shape: tuple[int, ...], dimension: int) -> ShapedArray:
         if not dtypes.in_domain(dtype, "number"):
             raise TypeError(f"iota makes numbers; got dtype {dtype}")
         if shape and min(shape) < 0:
@@ -311,7 +327,7 @@ class Iota(Primitive):
 
     # The three rules below are never asked: there is no operand.
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-        return self(**params), None
+        return self(*primals, **params), None
 
     def transpose(self, ct: Any, *operands: Any, **params: Any) -> list[Any]:
         return []
@@ -325,6 +341,7 @@ class Iota(Primitive):
 iota_p = Iota("iota")
 
 
+@strict
 def iota(dtype: Any, size: int) -> Any:
     """The integers from 0 to `size` - 1, as numbers of `dtype`.
 
@@ -336,6 +353,7 @@ def iota(dtype: Any, size: int) -> Any:
     return broadcasted_iota(dtype, (size,), 0)
 
 
+@strict
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
     """An array in which each element is its own position along the axis `dimension`.
 
@@ -349,6 +367,7 @@ def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
     return iota_p(dtype=array_dtype(dtype), shape=shape, dimension=index(dimension))
 
 
+@strict
 def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     """An array of the given shape filled with one value, a scalar.
 
@@ -376,6 +395,7 @@ def _full(shape: Sequence[int], fill_value: Any, dtype: np.dtype[Any] | None) ->
     return spread_scalar(value, shape)
 
 
+@strict
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None
 ) -> Any:
@@ -391,6 +411,7 @@ def full_like(
     return _full(aval.shape if shape is None else shape, fill_value, dtype)
 
 
+@strict
 def empty(shape: Sequence[int], dtype: Any) -> Any:
     """An array of zeros: there is no uninitialised memory.
 
@@ -424,13 +445,14 @@ class StopGradient(Copy):
     """f32[2] --> f32[2].  The same values, with a zero tangent."""
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-        return self(*primals), None  # applied again: it stops derivatives of every order
+        return self(*primals, **params), None  # applied again: it stops derivatives of every order
 
 
 copy_p = Copy("copy")
 stop_gradient_p = StopGradient("stop_gradient")
 
 
+@strict
 def copy(x: Any) -> Any:
     """The same values in a buffer of their own.
 
@@ -440,6 +462,7 @@ def copy(x: Any) -> Any:
     return copy_p(x)
 
 
+@strict
 def stop_gradient(x: Any) -> Any:
     """The same values, through which no derivative flows; `x` may be a pytree of arrays.
 
@@ -460,6 +483,8 @@ class OptimizationBarrier(Primitive):
     multiple = True
 
     def infer(self, *xs: ShapedArray) -> list[ShapedArray]:
+        if not xs:
+            raise TypeError("optimization_barrier takes at least one operand; got none")
         return list(xs)
 
     def numpy(self, *xs: Any) -> list[Any]:
@@ -488,6 +513,7 @@ class OptimizationBarrier(Primitive):
 optimization_barrier_p = OptimizationBarrier("optimization_barrier")
 
 
+@strict
 def optimization_barrier(operand: Any) -> Any:
     """The same pytree of arrays; the compiler does not move or merge work across it.
 

@@ -36,6 +36,7 @@ from hloom.ops.linalg import (
 )
 from hloom.ops.linear import constant
 from hloom.ops.slicing import slice_in_dim
+from hloom.ops.strict import strict
 
 
 class SvdAlgorithm(Enum):
@@ -64,6 +65,8 @@ class Svd(MatrixFunction):
         self, a: ShapedArray, *, full_matrices: bool, compute_uv: bool, function: str
     ) -> list[ShapedArray]:
         check_matrix("svd", a)
+        if function not in ("gesdd", "gesvd"):
+            raise ValueError(f'svd takes function "gesdd" or "gesvd"; got {function!r} for {a}')
         *batch, rows, columns = a.shape
         count = min(rows, columns)
         values = real_aval(a, (*batch, count))
@@ -112,6 +115,9 @@ class Svd(MatrixFunction):
         """J. Townsend, "Differentiating the singular value decomposition" (2016); complex: Z. Wan,
         S. Zhang, "Automatic differentiation for complex valued SVD" (2019)."""
         (a,), (da,) = primals, tangents
+        self.infer(
+            a.aval, full_matrices=full_matrices, compute_uv=compute_uv, function=function
+        )
         *_, rows, columns = a.aval.shape
         if compute_uv and full_matrices and rows != columns:
             raise no_derivative(
@@ -165,6 +171,7 @@ svd_p = Svd("svd")
 _FUNCTIONS = {None: "gesdd", SvdAlgorithm.DEFAULT: "gesdd", SvdAlgorithm.QR: "gesvd"}
 
 
+@strict
 def svd(
     x: Any,
     *,
@@ -262,6 +269,7 @@ def _polar(a: Any) -> list[Any]:
 polar_p = Polar("polar")
 
 
+@strict
 def polar(x: Any) -> tuple[Any, Any]:
     """`x = u @ h`: u with orthonormal columns, h Hermitian and positive semidefinite.
 
@@ -277,6 +285,7 @@ def polar(x: Any) -> tuple[Any, Any]:
     return u, h
 
 
+@strict
 def qdwh(
     x: Any,
     *,

@@ -41,6 +41,7 @@ from hloom.ops.shape import (
     reshape,
     squeeze,
 )
+from hloom.ops.strict import strict
 
 _range = slice  # the builtin: this module has a `slice` of its own
 
@@ -60,7 +61,7 @@ class Slice(Linear):
         limit_indices: tuple[int, ...],
         strides: tuple[int, ...] | None,
     ) -> ShapedArray:
-        steps = strides or (1,) * x.ndim
+        steps = (1,) * x.ndim if strides is None else strides
         text = f"slice of {x} from {start_indices} to {limit_indices} by {strides}"
         if not len(start_indices) == len(limit_indices) == len(steps) == x.ndim:  # C2
             raise TypeError(f"{text}: one start, limit and stride is needed for each axis")
@@ -130,6 +131,7 @@ class Slice(Linear):
 slice_p = Slice("slice")
 
 
+@strict
 def slice(
     operand: Any,
     start_indices: Sequence[int],
@@ -155,6 +157,7 @@ def slice(
     return slice_p(operand, start_indices=starts, limit_indices=limits, strides=steps)
 
 
+@strict
 def slice_in_dim(
     operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0
 ) -> Any:
@@ -178,6 +181,7 @@ def slice_in_dim(
     return slice(operand, starts, limits, steps)
 
 
+@strict
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
     """The element at place `index` of one axis; with `keepdims` that axis stays, of size 1.
 
@@ -275,6 +279,8 @@ def write_pad(block: Any, x: Any, value: Any, config: Sequence[tuple[int, int, i
     Without its simplifier, which is off for exact rounding, XLA has no negative padding: that
     becomes a slice.
     """
+    if not config:
+        return x
     whole = dtypes.addressable(x.aval.dtype)
     if whole != x.aval.dtype:
         padded = write_pad(block, block.convert(x, whole), block.convert(value, whole), config)
@@ -313,6 +319,7 @@ def _unpad(x: Any, padding_config: Config) -> Any:
 pad_p = Pad("pad")
 
 
+@strict
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """The operand with padding around and between its elements, as (low, high, interior) per axis.
 
@@ -404,6 +411,7 @@ def _interleave(block: Any, out: ShapedArray, xs: Sequence[Any]) -> Any:
 concatenate_p = Concatenate("concatenate")
 
 
+@strict
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     """The operands one behind the other along an axis.
 
@@ -423,6 +431,7 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     return concatenate_p(*arrays, dimension=index(dimension))
 
 
+@strict
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     """The operands, of one shape, along a new axis of the result.
 
@@ -461,6 +470,7 @@ def shape_as_value(shape: Sequence[Any]) -> Any:
     return stack([convert_element_type(n, dtype) for n in sizes])
 
 
+@strict
 def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     """The slices of the array along one axis, which they no longer have.
 
@@ -474,6 +484,7 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     return tuple(index_in_dim(x, i, axis, keepdims=False) for i in range(x.aval.shape[axis]))
 
 
+@strict
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     """Consecutive pieces of the operand along an axis, of the given sizes.
 
@@ -532,6 +543,7 @@ class Tile(Linear):
 tile_p = Tile("tile")
 
 
+@strict
 def tile(operand: Any, reps: Sequence[int]) -> Any:
     """The operand repeated `reps[i]` times along axis i.
 

@@ -29,6 +29,7 @@ from hloom.ops.linear import plus
 from hloom.ops.shape import stop_gradient
 from hloom.ops.slicing import pad
 from hloom.ops.sorting import argsort
+from hloom.ops.strict import strict
 from hloom.ops.triangular import triangular_solve
 
 
@@ -96,6 +97,7 @@ def shifted(x: Any, by: int, axis: int | None = None) -> Any:
 tridiagonal_solve_p = TridiagonalSolve("tridiagonal_solve")
 
 
+@strict
 def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Any:
     """The x of `T @ x = b` for the matrix T with diagonal d, dl before and du behind it.
 
@@ -112,6 +114,7 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Any:
 
 
 # ---- general ------------------------------------------------------------------------------------
+@strict
 def lu_solve(lu: Any, permutation: Any, b: Any, *, trans: int = 0) -> Any:
     """The x of `a @ x = b`, from the first and last result of `lu(a)`.
 
@@ -169,6 +172,12 @@ class Solve(MatrixFunction):
         transpose: bool,
     ) -> ShapedArray:  # fmt: skip
         check_system("solve", a, b)
+        wanted = ShapedArray(a.shape, a.dtype), ShapedArray(a.shape[:-1], INT32)
+        if (factors.strong(), order) != wanted:
+            raise TypeError(
+                f"solve takes the factors of {a} and the order of its columns, {wanted[0]} and "
+                f"{wanted[1]}; got {factors} and {order}"
+            )
         return b.strong()
 
     def one(self, a: Any, factors: Any, order: Any, b: Any, *, transpose: bool) -> Any:
@@ -216,6 +225,7 @@ def _solve_transposed(factors: Any, order: Any, b: Any) -> Any:
 solve_p = Solve("solve")
 
 
+@strict
 def solve(a: Any, b: Any) -> Any:
     """The x of `a @ x = b`, by LU with partial pivoting; derivatives use its factors again.
 

@@ -25,6 +25,7 @@ from hloom.ops.gather import GatherDimensionNumbers, gather_p
 from hloom.ops.linear import batch_first, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.slicing import slice_in_dim
+from hloom.ops.strict import strict
 
 PACKED = 1024  # from here on places are sorted, packed with their keys, and values fetched by them
 
@@ -199,6 +200,7 @@ def take_along(x: Any, order: Any, axis: int) -> Any:
 sort_p = Sort("sort")
 
 
+@strict
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """The elements in ascending order along an axis; NaN comes last.
 
@@ -220,6 +222,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return tuple(made) if several else made[0]
 
 
+@strict
 def sort_key_val(
     keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
 ) -> tuple[Any, Any]:
@@ -319,6 +322,7 @@ _TAKE = _Takes()
 argsort_p = ArgSort("argsort")
 
 
+@strict
 def argsort(operand: Any, dimension: int = -1, index_dtype: Any = np.int32) -> Any:
     """The places of the elements in ascending order along an axis; stable, NaN last.
 
@@ -437,6 +441,7 @@ def _take_rows(blocks: Any, numbers: Any) -> Any:
 top_k_p = TopK("top_k")
 
 
+@strict
 def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
     """The `k` largest elements along an axis, in descending order, and their places.
 
@@ -451,6 +456,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
     return values, places
 
 
+@strict
 def approx_max_k(
     operand: Any,
     k: int,
@@ -469,6 +475,7 @@ def approx_max_k(
     return top_k(operand, k, axis=reduction_dimension)
 
 
+@strict
 def approx_min_k(
     operand: Any,
     k: int,
@@ -486,5 +493,9 @@ def approx_min_k(
     """
     operand = as_array(operand)
     axis = canonical_axis("approx_min_k", reduction_dimension, operand.aval.ndim)
+    if not 0 <= index(k) <= operand.aval.shape[axis]:
+        raise ValueError(
+            f"approx_min_k takes k from 0 to {operand.aval.shape[axis]} for {operand.aval}; got {k}"
+        )
     places = slice_in_dim(argsort(operand, axis), 0, index(k), 1, axis)
     return take_along(operand, places, axis), places

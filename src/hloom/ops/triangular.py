@@ -27,6 +27,7 @@ from hloom.ops.linalg import (
 )
 from hloom.ops.linear import batch_first, move, plus
 from hloom.ops.shape import reshape
+from hloom.ops.strict import strict
 
 
 class TriangularSolve(MatrixFunction):
@@ -142,6 +143,7 @@ def _operated(a: Any, *, transpose_a: bool, conjugate_a: bool, **others: Any) ->
 triangular_solve_p = TriangularSolve("triangular_solve")
 
 
+@strict
 def triangular_solve(
     a: Any,
     b: Any,

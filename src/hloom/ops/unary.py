@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import enum
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from hloom.ops.compare import eq, ge, select
 from hloom.ops.complex import complex, conj, imag, part_dtype, real
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, where
+from hloom.ops.strict import strict
 
 
 def _is_complex(x: Any) -> bool:
@@ -149,7 +151,21 @@ def _numpy_round(x: Any, *, rounding_method: int) -> Any:
 
 _ROUNDINGS = ("round_nearest_afz", "round_nearest_even")
 
-round_p = Elementwise(
+
+
+class Round(Elementwise):
+    """f32[3] -- rounding_method=0 --> f32[3].  Halves go away from zero (0), or to even (1)."""
+
+    def infer(self, x: ShapedArray, *, rounding_method: int) -> ShapedArray:
+        if rounding_method not in (0, 1):
+            raise ValueError(
+                "round takes rounding_method 0, away from zero, or 1, to even, as in "
+                f"lax.RoundingMethod; got {rounding_method} for {x}"
+            )
+        return super().infer(x)
+
+
+round_p = Round(
     "round",
     formula=lambda x, rounding_method: x.apply(_ROUNDINGS[rounding_method]),
     numpy=_numpy_round,
@@ -158,6 +174,7 @@ round_p = Elementwise(
 )
 
 
+@strict
 def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
     """The nearest whole number; halves go away from zero, or to the even neighbour.
 
@@ -167,7 +184,14 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     >>> lax.round(jnp.array([0.5, 1.5, -0.5]))
     Array([ 1.,  2., -1.], dtype=float32)
     """
-    return round_p(x, rounding_method=int(RoundingMethod(rounding_method)))
+    try:
+        method = int(RoundingMethod(rounding_method))
+    except ValueError:
+        raise ValueError(
+            "round takes rounding_method as lax.RoundingMethod.AWAY_FROM_ZERO or TO_NEAREST_EVEN; "
+            f"got {rounding_method!r:.80}"
+        ) from None
+    return round_p(x, rounding_method=method)
 
 
 is_finite_p = Elementwise(
@@ -191,6 +215,7 @@ def is_finite(x: Any) -> Any:
 not_p = Elementwise("not", hlo="not", numpy=np.invert, domain="bits")
 
 
+@strict
 def bitwise_not(x: Any) -> Any:
     """All bits inverted; of bool, the other truth value.
 
@@ -316,9 +341,11 @@ class IntegerPow(Elementwise):
     """f32[3] -- y=2 --> f32[3].  `y` is not 0; only inexact numbers have negative powers."""
 
     def infer(self, x: ShapedArray, *, y: int) -> ShapedArray:
+        if y == 0:
+            raise ValueError(f"integer_pow takes no power 0, which is lax.full_like(x, 1); got {x}")
         if y < 0 and x.dtype not in dtypes.DOMAINS["inexact"]:
             raise ValueError(
-                f"integers have no negative powers; got {x} to the power {y}. "
+                f"integer_pow: integers have no negative powers; got {x} to the power {y}. "
                 "Convert first: lax.convert_element_type(x, 'float32')."
             )
         return super().infer(x)
@@ -332,6 +359,7 @@ integer_pow_p = IntegerPow(
 )
 
 
+@strict
 def integer_pow(x: Any, y: int) -> Any:
     """`x ** y` for a Python integer `y`, by repeated products.
 
@@ -341,7 +369,7 @@ def integer_pow(x: Any, y: int) -> Any:
     >>> lax.integer_pow(jnp.array([1.5, -2.0]), 3)
     Array([ 3.375, -8.   ], dtype=float32)
     """
-    x, y = as_array(x), int(y)
+    x, y = as_array(x), index(y)
     if y == 1:
         return x
     if y == 0:
@@ -349,6 +377,7 @@ def integer_pow(x: Any, y: int) -> Any:
     return integer_pow_p(x, y=y)
 
 
+@strict
 def reciprocal(x: Any) -> Any:
     """`1 / x`.
 

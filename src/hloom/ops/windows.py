@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +32,9 @@ from hloom.ops.formula import Term, where
 from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
 from hloom.ops.linear import batch_first, constant, zeros
 from hloom.ops.reduce import highest, lowest
-from hloom.ops.shape import integers, iota, reshape
+from hloom.ops.shape import canonical_shape, integers, iota, reshape
 from hloom.ops.slicing import pad
+from hloom.ops.strict import strict
 from hloom.ops.window_programs import slide
 
 Sizes = tuple[int, ...]
@@ -50,6 +52,7 @@ def count_windows(size: int, window: int, stride: int) -> int:
     return (size - window) // stride + 1 if size >= window else 0
 
 
+@strict
 def padtype_to_pads(
     in_shape: Sequence[int],
     window_shape: Sequence[int],
@@ -69,8 +72,16 @@ def padtype_to_pads(
         return [(0, 0)] * len(in_shape)
     if name not in ("SAME", "SAME_LOWER"):
         raise ValueError(f'padding is "SAME", "SAME_LOWER", "VALID" or pairs; got {padding!r}')
+    columns = [
+        integers("padtype_to_pads", "sizes", xs) for xs in (in_shape, window_shape, window_strides)
+    ]
+    if len(set(map(len, columns))) > 1 or min(columns[2], default=1) < 1:
+        raise ValueError(
+            "padtype_to_pads takes a size, a window and a positive stride for each axis; got "
+            f"{columns[0]}, {columns[1]} and {columns[2]}"
+        )
     pads = []
-    for size, window, stride in zip(in_shape, window_shape, window_strides):
+    for size, window, stride in zip(*columns):
         total = max((-(-size // stride) - 1) * stride + window - size, 0)
         less, more = total // 2, total - total // 2
         pads.append((more, less) if name == "SAME_LOWER" else (less, more))
@@ -95,6 +106,15 @@ class Window(NamedTuple):
             raise ValueError(
                 f"{text} of {x}: sizes, strides and dilations must be positive; got {self.text()}"
             )
+        ShapedArray(self.padded(x.shape), x.dtype)  # raises if there is no array of that size
+        ShapedArray(tuple(map(dilated, self.window_dimensions, self.window_dilation)), x.dtype)
+
+    def padded(self, sizes: Sequence[int]) -> Sizes:
+        """The sizes of an operand with its dilation and padding, where padding adds to it."""
+        return tuple(
+            dilated(n, base) + max(low, 0) + max(high, 0)
+            for n, (low, high), base in zip(sizes, self.padding, self.base_dilation)
+        )
 
     def text(self) -> str:
         """For an error text."""
@@ -176,7 +196,7 @@ def window_of(
 def pairs(name: str, padding: Any) -> Pads:
     """Padding as pairs of integers."""
     try:
-        return tuple((int(low), int(high)) for low, high in padding)
+        return tuple((index(low), index(high)) for low, high in padding)
     except (TypeError, ValueError):
         raise TypeError(
             f"{name} takes padding as a name or as a pair (low, high) for each axis; "
@@ -201,6 +221,8 @@ class ReduceWindow(Primitive):
         self.function = numpy
         self.identity = identity
         self.domain = domain
+
+    parameters = Window
 
     def infer(self, x: ShapedArray, **params: Any) -> ShapedArray:
         check_domain(self.name, [x], self.domain)
@@ -310,6 +332,8 @@ class WindowPick(Primitive):
         super().__init__(name)
         self.largest = largest
         self.identity = lowest if largest else highest
+
+    parameters = Window
 
     def infer(self, keys: ShapedArray, values: ShapedArray, **params: Any) -> ShapedArray:
         window = Window(**params)
@@ -490,6 +514,7 @@ reduce_window_min_p = ReduceWindowExtreme(
 )  # fmt: skip
 
 
+@strict
 def reduce_window_shape_tuple(
     operand_shape: Sequence[int],
     window_dimensions: Sequence[int],
@@ -503,9 +528,10 @@ def reduce_window_shape_tuple(
     >>> lax.reduce_window_shape_tuple((5,), (2,), (2,), "VALID")
     (2,)
     """
-    aval = ShapedArray(tuple(operand_shape), np.dtype(np.float32))
+    name = "reduce_window_shape_tuple"
+    aval = ShapedArray(canonical_shape(name, operand_shape), np.dtype(np.float32))
     window = window_of(
-        "reduce_window", aval, window_dimensions, window_strides, padding, base_dilation,
+        name, aval, window_dimensions, window_strides, padding, base_dilation,
         window_dilation,
     )  # fmt: skip
     return window.shape(aval)
@@ -529,6 +555,7 @@ def window_reduction(
     return primitive(operand, **window._asdict())
 
 
+@strict
 def select_and_scatter_add(
     source: Any,
     operand: Any,

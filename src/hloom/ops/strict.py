@@ -1,0 +1,177 @@
+"""`@strict`: what goes wrong in a public function names it, and the argument at fault.
+
+Only flags are checked ahead, since anything is true or false.  After an error the arguments are
+compared with the function's annotations, and the first that is not what its annotation says is
+told; so right calls cost no more.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import signature
+from operator import index
+from re import match, search
+from types import TracebackType, UnionType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hloom.core.array import Array
+from hloom.core.operands import NotAnArray
+from hloom.core.parameters import LIMIT, words_of
+from hloom.core.source import is_ours
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# The kinds that tell a user what is wrong with an argument; others are made TypeErrors.
+_KINDS = (IndexError, OverflowError, ZeroDivisionError, ValueError, NotImplementedError, TypeError)
+_LIBRARIES = tuple(os.path.dirname(module.__file__) + os.sep for module in (np, enum))
+
+
+def strict(fun: F) -> F:
+    """The function, with errors that name it."""
+    formal = enumerate(signature(fun).parameters.values())
+    flags = [(p.name, i) for i, p in formal if p.annotation == "bool"]
+
+    @wraps(fun)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for name, place in flags:
+            value = args[place] if place < len(args) else kwargs.get(name, False)
+            if value is not True and value is not False:
+                _check_flag(fun, name, value)
+        try:
+            return fun(*args, **kwargs)
+        except Exception as error:
+            if is_ours(sys._getframe(1).f_code.co_filename):
+                raise  # the function that the user called will name itself
+            told = _told(fun, args, kwargs, error)
+            if told is None:
+                raise
+            raise told from told.__cause__
+
+    return typing.cast(F, called)
+
+
+def _check_flag(fun: Callable[..., Any], name: str, value: Any) -> None:
+    """Raise TypeError for what is neither a bool, nor a 0-d array of one, nor 0 or 1."""
+    if isinstance(value, (np.bool_, Array)) or value.__class__ is int and value in (0, 1):
+        return
+    raise TypeError(_unfit(fun, name, "True or False", value))
+
+
+def _told(
+    fun: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: Exception
+) -> Exception | None:
+    """A better error, or None where there is none: it is the user's own, or says enough."""
+    name = fun.__name__
+    if type(error).__module__.startswith("hloom.errors") or _is_users(error.__traceback__):
+        return None
+    try:
+        bound = signature(fun).bind(*args, **kwargs).arguments
+    except TypeError:
+        return None  # Python has named the function and the argument
+    kind = next((kind for kind in _KINDS if isinstance(error, kind)), None)
+    if kind is not None and match(rf"{name}\b(?! indices)", str(error)):
+        return None  # "slice indices must be integers" is Python's
+    if isinstance(error, NotAnArray):
+        return TypeError(_no_array(name, bound, error))
+    hints = typing.get_type_hints(fun)
+    for argument, value in bound.items():
+        if argument in hints and not fits(value, hints[argument]):
+            return TypeError(_unfit(fun, argument, words_of(hints[argument]), value))
+    if kind is not None and search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
+        return None
+    given = ", ".join(f"{argument}={shown(value)}" for argument, value in bound.items())
+    told = (kind or TypeError)(f"{name}({given}): {str(error) or type(error).__name__}")
+    told.__cause__ = error  # it may be a fault of ours: the traceback tells
+    return told
+
+
+def _unfit(fun: Callable[..., Any], argument: str, words: str, value: Any) -> str:
+    name, called = fun.__name__, signature(fun)
+    formal = [p.replace(annotation=p.empty) for p in called.parameters.values()]
+    plain = called.replace(parameters=formal, return_annotation=called.empty)
+    return (
+        f"{name} takes {argument} as {words}; got {shown(value)}. It is called as {name}{plain}."
+    )
+
+
+def _is_users(traceback: TracebackType | None) -> bool:
+    """Whether an error comes out of a function that the user gave."""
+    traceback = traceback and traceback.tb_next
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        library = file.startswith(_LIBRARIES)
+        if not (library or is_ours(file)):
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _no_array(name: str, bound: dict[str, Any], error: NotAnArray) -> str:
+    where = "an argument"
+    for argument, value in bound.items():
+        if value is error.value or any(leaf is error.value for leaf in _leaves(value)):
+            where = argument
+    kind = type(error.value).__name__
+    return (
+        f"{name} takes arrays and numbers; {where} is the {kind} {error.value!r:.80}. "
+        "Make an array of it with hloom.numpy.asarray(...)."
+    )
+
+
+def _leaves(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def shown(value: Any) -> str:
+    """A value for an error text: arrays by their types, the rest by a short repr."""
+    if isinstance(value, Array):
+        return str(value.aval)
+    if isinstance(value, (list, tuple)) and any(isinstance(x, Array) for x in value):
+        return f"[{', '.join(map(shown, value))}]"
+    return f"{value!r:.80}"
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a public function may take the value for an argument with this annotation."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, UnionType):
+        return any(fits(value, part) for part in arguments)
+    if hint is int:
+        return _is_index(value)
+    if hint is str:
+        return isinstance(value, str)
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return (
+            _is_iterable(value)
+            and len(parts := list(value)) == len(arguments)
+            and all(map(fits, parts, arguments))
+        )
+    if origin in (tuple, list, Sequence, Iterable):
+        if isinstance(value, (str, bytes, dict)) or not _is_iterable(value):
+            return False
+        return arguments[0] is Any or all(fits(x, arguments[0]) for x in value)
+    if origin is Callable:
+        return callable(value)
+    return hint is not type(None) or value is None
+
+
+def _is_index(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and -LIMIT <= index(value) < LIMIT
+    except Exception:
+        return False
+
+
+def _is_iterable(value: Any) -> bool:
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True

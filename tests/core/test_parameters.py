@@ -1,0 +1,124 @@
+"""What an `infer` rule's annotations say is checked before it runs, and told in words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import hloom
+from hloom.core import Primitive, ShapedArray
+from hloom.core import parameters as checks
+from hloom.core.jaxpr import Jaxpr
+
+F32 = ShapedArray((2, 3), np.dtype(np.float32))
+
+
+class Fields(NamedTuple):
+    """Parameters that a rule takes together."""
+
+    sizes: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+
+
+class Example(Primitive):
+    """f32[2,3] -- axes=(1,), .. --> f32[2,3].  Does nothing."""
+
+    def infer(
+        self, x: ShapedArray, *, axes: tuple[int, ...], dtype: np.dtype[Any], flag: bool,
+        name: str | None = None,
+    ) -> ShapedArray:  # fmt: skip
+        return x
+
+
+class Bundled(Primitive):
+    """f32[2,3] -- sizes=(1,), pads=((0, 0),) --> f32[2,3]."""
+
+    parameters = Fields
+
+    def infer(self, *xs: ShapedArray, **params: Any) -> ShapedArray:
+        return xs[0]
+
+
+class Open(Primitive):
+    """f32[2,3] --> f32[2,3]."""
+
+    def infer(self, x: ShapedArray, **params: Any) -> ShapedArray:
+        return x
+
+
+RIGHT = {"axes": (1,), "dtype": np.dtype("int8"), "flag": False}
+example, bundled, opened = Example("example"), Bundled("bundled"), Open("opened")
+
+
+def refusal(primitive: Primitive, *avals: ShapedArray, **params: Any) -> str:
+    with pytest.raises(TypeError) as caught:
+        primitive.infer(*avals, **params)
+    return str(caught.value)
+
+
+def test_what_is_as_annotated_is_taken() -> None:
+    assert example.infer(F32, **RIGHT) is F32
+    assert example.infer(F32, **RIGHT, name="a") is F32
+    assert bundled.infer(F32, F32, sizes=(), pads=((0, -1),)) is F32
+    assert opened.infer(F32, anything=object()) is F32
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"axes": [1]}, "example takes axes as a tuple of ints; got [1]"),
+        ({"axes": (True,)}, "got (True,)"),
+        ({"axes": (1.0,)}, "got (1.0,)"),
+        ({"axes": (2**63,)}, "got (9223372036854775808,)"),
+        ({"axes": (np.int64(1),)}, "got (np.int64(1),)"),
+        ({"dtype": "int8"}, "example takes dtype as a dtype; got 'int8'"),
+        ({"dtype": np.dtype("O")}, "got dtype('O')"),
+        ({"dtype": np.dtype(">f4")}, "got dtype('>f4')"),
+        ({"flag": 0}, "example takes flag as True or False; got 0"),
+        ({"name": 3}, "example takes name as a str or None; got 3"),
+        ({"other": 3}, "example has no parameter other; it has axes, dtype, flag, name"),
+    ],
+)
+def test_what_is_not_as_annotated_is_refused(params: dict[str, Any], text: str) -> None:
+    told = refusal(example, F32, **{**RIGHT, **params})
+    assert text in told
+    assert "As in: f32[2,3] -- axes=(1,), .. --> f32[2,3]" in told
+
+
+def test_fields_of_a_named_tuple_are_parameters() -> None:
+    assert "bundled takes pads as a tuple of" in refusal(bundled, F32, sizes=(), pads=((0,),))
+    assert "bundled has no parameter size; it has sizes, pads" in refusal(bundled, F32, size=())
+    assert "bundled needs the parameters pads too" in refusal(bundled, F32, sizes=())
+
+
+def test_operands_are_counted() -> None:
+    assert "example takes as operands: x; got f32[2,3], f32[2,3]" in refusal(
+        example, F32, F32, **RIGHT
+    )
+    assert "got none" in refusal(example, **RIGHT)
+    assert "add takes 2 operands; got f32[2,3]" in refusal(hloom.ops.arithmetic.add_p, F32)
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (tuple[tuple[int, int], ...], "a tuple of (an int, an int)"),
+        (tuple[tuple[int, ...], ...], "a tuple of tuples of ints"),
+        (tuple[str, str] | None, "(a str, a str) or None"),
+        (Jaxpr, "a Jaxpr"),
+        (Fields, "a Fields of tuples of ints, tuples of (an int, an int)"),
+    ],
+)
+def test_annotations_in_words(hint: Any, words: str) -> None:
+    assert checks.words_of(hint) == words
+
+
+def test_there_is_no_array_that_no_memory_could_hold() -> None:
+    with pytest.raises(ValueError, match=r"^iota: float32\[2305843009213693952\] is of more bytes"):
+        hloom.lax.iota("float32", 2**61)
+    with pytest.raises(ValueError, match="is of more bytes"):
+        ShapedArray((2**62, 0, 4), np.dtype(np.int8))  # NumPy has none either
+    with pytest.raises(ValueError, match="64 axes at most"):
+        ShapedArray((1,) * 65, np.dtype(np.int8))
