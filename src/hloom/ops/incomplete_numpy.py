@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 def _each(function: Callable[..., float]) -> Callable[..., Any]:
     """A function of Python floats, over arrays that fill one shape."""
 
+    @wraps(function)  # it tells how many operands there are
     def over(*xs: Any) -> Any:
         wide = np.broadcast_arrays(*[x.astype(np.float64) for x in xs])
         flat = [function(*values) for values in zip(*[w.ravel().tolist() for w in wide])]
