@@ -40,6 +40,7 @@ from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.ops.arithmetic import neg
 from hloom.ops.linear import move
+from hloom.ops.strict import strict
 from hloom.transforms.batch import to_axis
 
 WHO = "custom_linear_solve"
@@ -90,6 +91,8 @@ class LinearSolve(Structured):
 
     def main(self, params: dict[str, Any]) -> Jaxpr:
         return params["solve"]  # type: ignore[no-any-return]
+
+    parameters = System
 
     def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
         takes(WHO, avals, params["solve"])
@@ -192,6 +195,7 @@ def _transposed(matvec: Any, body: Body) -> Made:
 
 
 # ---- the public function ----------------------------------------------------------------------
+@strict
 def custom_linear_solve(
     matvec: Callable[[Any], Any],
     b: Any,

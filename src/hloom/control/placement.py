@@ -13,8 +13,10 @@ from hloom.core import source
 from hloom.core.operands import as_array
 from hloom.errors.texts import explain
 from hloom.ops.shape import copy
+from hloom.ops.strict import strict
 
 
+@strict
 def platform_dependent(
     *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
 ) -> Any:
@@ -39,6 +41,7 @@ def platform_dependent(
     return chosen(*tree.unflatten(treedef, leaves))
 
 
+@strict
 def stage(x: Any, /) -> Any:
     """A number or NumPy array as an Array; inside `jit` as a value of the traced program.
 
@@ -54,6 +57,7 @@ def stage(x: Any, /) -> Any:
     return copy(made) if recording() else made
 
 
+@strict
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """The pytree `x` itself: there is one device, and arrays lie on it.
 

@@ -26,6 +26,7 @@ from hloom.core.trace import EAGER, current_trace
 from hloom.ops import linear
 from hloom.ops.arithmetic import neg
 from hloom.ops.linear import move
+from hloom.ops.strict import strict
 from hloom.transforms.batch import to_axis
 
 WHO = "custom_root"
@@ -54,6 +55,8 @@ class Root(Structured):
 
     def main(self, params: dict[str, Any]) -> Jaxpr:
         return params["solve"]  # type: ignore[no-any-return]
+
+    parameters = Equations
 
     def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
         takes(WHO, avals, params["solve"])
@@ -121,6 +124,7 @@ def _system(
 
 
 # ---- the public function ----------------------------------------------------------------------
+@strict
 def custom_root(
     f: Callable[[Any], Any],
     initial_guess: Any,

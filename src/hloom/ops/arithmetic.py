@@ -12,6 +12,7 @@ from hloom.core.operands import convert
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.formula import Term, complex_of, where
 from hloom.ops.linear import broadcast_in_dim
+from hloom.ops.strict import strict
 
 # ---- neg, add, sub, mul ----------------------------------------------------------------------
 neg_p = Elementwise(
@@ -156,6 +157,7 @@ def div(x: Any, y: Any) -> Any:
 
 
 # ---- made of them ----------------------------------------------------------------------------
+@strict
 def one_minus_square(x: Any) -> Any:
     """`1 - x * x`, without cancellation near 1 and -1: `(1 - x) * (1 + x)`.
 
@@ -167,6 +169,7 @@ def one_minus_square(x: Any) -> Any:
     return mul(sub(1, x), add(1, x))
 
 
+@strict
 def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> Any:
     """`coeffs[0] + x * (coeffs[1] + x * (..))`: the lowest degree first, by Horner's rule.
 

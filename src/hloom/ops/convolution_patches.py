@@ -32,6 +32,7 @@ from hloom.ops.precision import pair_precision
 from hloom.ops.shape import canonical_shape, integers, reshape
 from hloom.ops.slicing import pad, stack
 from hloom.ops.slicing import slice as slice_
+from hloom.ops.strict import strict
 from hloom.ops.windows import Window, pairs
 
 
@@ -102,6 +103,7 @@ def _strided(x: Any, axis: int, start: int, count: int, stride: int) -> Any:
     return slice_(x, starts, limits, steps)
 
 
+@strict
 def conv_general_dilated_patches(
     lhs: Any,
     filter_shape: Sequence[int],
@@ -144,6 +146,7 @@ def conv_general_dilated_patches(
 
 
 # ---- a kernel for each place ------------------------------------------------------------------
+@strict
 def conv_general_dilated_local(
     lhs: Any,
     rhs: Any,
@@ -198,6 +201,7 @@ def _placed(spec: Axes, sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(sizes[i]) for i in inverse(spec))
 
 
+@strict
 def conv_general_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -223,6 +227,7 @@ def conv_general_shape_tuple(
     return _placed(numbers.out_spec, (examples, outputs, *places))
 
 
+@strict
 def conv_transpose_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],

@@ -469,6 +469,7 @@ def _default_numbers(lhs: ShapedArray) -> Numbers:
     return ((lhs.ndim - 1,), (lhs.ndim - 2,)), (batch, batch)
 
 
+@strict
 def scaled_dot(
     lhs: Any,
     rhs: Any,

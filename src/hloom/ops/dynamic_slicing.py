@@ -390,6 +390,7 @@ def dynamic_update_index_in_dim(
 
 
 # ---- elements at index vectors ----------------------------------------------------------------
+@strict
 def index_take(src: Any, idxs: Any, axes: Sequence[int]) -> Any:
     """The elements at these indices along `axes`, whole along the other axes.
 

@@ -44,6 +44,7 @@ from hloom.ops.linear import (
 from hloom.ops.precision import canonical_precision, check_algorithm, precision_of_derivative
 from hloom.ops.ragged_programs import INT32
 from hloom.ops.shape import integers, reshape
+from hloom.ops.strict import strict
 
 
 # ---- the primitives -----------------------------------------------------------------------------
@@ -87,6 +88,8 @@ class Ragged(Primitive):
             raise TypeError(f"{text} needs operands as its docstring shows them")
         check_domain(self.name, (sizes, first), "integer")
         stretches = sizes.shape[0]
+        if outer < 1:
+            raise ValueError(f"{text}: outer must be positive; got {outer}")
         if first.shape != (stretches,) or x.shape[0] % max(stretches, 1) or stretches % outer:
             raise TypeError(
                 f"{text}: the stretches must divide the rows, outer={outer} the stretches"
@@ -210,6 +213,8 @@ class RaggedSum(Ragged):
         outer: int, count: int, preferred_element_type: np.dtype[Any], precision: Any = None,
     ) -> ShapedArray:  # fmt: skip
         out, agree = preferred_element_type, lhs.shape[:3] == rhs.shape[:3]
+        if count < 0:
+            raise ValueError(f"ragged_sum takes a count of 0 or more; got {count} for {sizes}")
         self.check(lhs, rhs, sizes, first, outer, agree, out, precision)
         shape = (sizes.shape[0] // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
         return ShapedArray(shape, out)
@@ -492,6 +497,7 @@ def _ragged(
     return ne(out, 0) if is_bool else out
 
 
+@strict
 def ragged_dot_general(
     lhs: Any,
     rhs: Any,
@@ -530,6 +536,7 @@ def ragged_dot_general(
 _PLAIN = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
 
 
+@strict
 def ragged_dot(
     lhs: Any,
     rhs: Any,

@@ -27,6 +27,7 @@ from hloom.ops.formula import Term, where
 from hloom.ops.linear import constant, move, plus
 from hloom.ops.shape import array_dtype, canonical_shape
 from hloom.ops.slicing import index_in_dim, stack
+from hloom.ops.strict import strict
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 INT64 = np.dtype(np.int64)
@@ -136,6 +137,10 @@ class RngBitGenerator(Primitive):
         words = 4 if key.dtype == UINT32 else 2
         if key.dtype not in (UINT32, UINT64) or key.shape[-1:] != (words,):
             raise _not_a_key(key)
+        if shape and min(shape) < 0:
+            raise ValueError(
+                f"rng_bit_generator takes a shape of non-negative sizes; got {shape}"
+            )
         if dtypes.kind(dtype) != "unsigned" or dtypes.bits(dtype) < 8:
             raise TypeError(
                 "rng_bit_generator gives unsigned integers of 8 to 64 bits; got "
@@ -244,6 +249,7 @@ def _laid_out(
 rng_bit_generator_p = RngBitGenerator("rng_bit_generator")
 
 
+@strict
 def rng_bit_generator(
     key: Any,
     shape: Sequence[int],
@@ -341,6 +347,7 @@ class RngUniform(Primitive):
 rng_uniform_p = RngUniform("rng_uniform")
 
 
+@strict
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     """Numbers drawn uniformly from `a` up to `b`, without it; other ones at every run.
 

@@ -213,6 +213,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return tuple(map(int, np.broadcast_shapes(*sizes)))
 
 
+@strict
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """The array repeated to the shape of another, by NumPy's broadcasting; its dtype stays.
 
@@ -527,6 +528,7 @@ def optimization_barrier(operand: Any) -> Any:
 
 
 # ---- what a value is, and that it counts ------------------------------------------------------
+@strict
 def dtype(x: Any) -> np.dtype[Any]:
     """The dtype that `x` has, or would have as an array: a value, a Python number, or a dtype.
 
@@ -546,6 +548,7 @@ def dtype(x: Any) -> np.dtype[Any]:
     raise TypeError(f"dtype takes an array, a number or a dtype; got {x!r:.80}")
 
 
+@strict
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
     """Mark a pytree of arrays as used.
 

@@ -452,6 +452,7 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     return concatenate([expand_dims(x, (axis,)) for x in arrays], axis)
 
 
+@strict
 def shape_as_value(shape: Sequence[Any]) -> Any:
     """The sizes as an array of integers, i32[rank]; any of them may be a traced integer.
 
