@@ -121,6 +121,7 @@ class Scan(Structured):
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, **params: Any
     ) -> tuple[list[Any], list[Any]]:
+        self.infer(*[x.aval for x in primals], jaxpr=jaxpr, **params)
         steps = Steps.of(params)
         live = tuple(t is not None for t in tangents)
         made = derived(jaxpr, ("scan_jvp", steps, live), lambda: _forward(jaxpr, steps, live))

@@ -77,6 +77,8 @@ class Ragged(Primitive):
         check_domain(self.name, (x, y), "number")
         check_same_dtype(self.name, (x, y))
         check_algorithm(self.name, precision, x, y)
+        if not dtypes.in_domain(out, "number"):
+            raise TypeError(f"{self.name} gives numbers; got preferred_element_type {out}")
         text = f"{self.name} of {x}, {y}, {sizes} and {first}"
         for dtype in (x.dtype, out):
             if np.zeros((), np.float32).astype(dtype) != 0:
@@ -88,8 +90,12 @@ class Ragged(Primitive):
             raise TypeError(f"{text} needs operands as its docstring shows them")
         check_domain(self.name, (sizes, first), "integer")
         stretches = sizes.shape[0]
+        if first.dtype != np.int32:
+            raise TypeError(f"{text}: the first group of each stretch is told in i32; got {first}")
         if outer < 1:
             raise ValueError(f"{text}: outer must be positive; got {outer}")
+        if x.shape[0] >= 2**31:
+            raise ValueError(f"{text}: rows are counted in i32")
         if first.shape != (stretches,) or x.shape[0] % max(stretches, 1) or stretches % outer:
             raise TypeError(
                 f"{text}: the stretches must divide the rows, outer={outer} the stretches"

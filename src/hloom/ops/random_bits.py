@@ -141,6 +141,7 @@ class RngBitGenerator(Primitive):
             raise ValueError(
                 f"rng_bit_generator takes a shape of non-negative sizes; got {shape}"
             )
+        ShapedArray((*key.shape[:-1], *shape), UINT64)  # raises if there are too many to count
         if dtypes.kind(dtype) != "unsigned" or dtypes.bits(dtype) < 8:
             raise TypeError(
                 "rng_bit_generator gives unsigned integers of 8 to 64 bits; got "
