@@ -300,10 +300,14 @@ class RngUniform(Primitive):
                 "rng_uniform takes two numbers of one dtype, floats of 16 bits or more or integers "
                 f"of 32 or 64; got {a} and {b}. Convert them: lax.convert_element_type(x, 'int32')."
             )
+        if shape and min(shape) < 0:
+            raise ValueError(f"rng_uniform takes a shape of non-negative sizes; got {shape}")
         return ShapedArray(shape, a.dtype)
 
     def numpy(self, a: Any, b: Any, *, shape: tuple[int, ...]) -> Any:
         generator = np.random.default_rng()
+        if a.dtype.kind in "iu" and a >= b:
+            return np.full(shape, a)  # as `emit` has it
         if a.dtype.kind in "iu":
             return generator.integers(a, b, shape, a.dtype)
         low, high = float(a), float(b)
