@@ -52,6 +52,11 @@ from hloom.ops.convolution_patches import (
     conv_transpose_shape_tuple,
 )
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from hloom.ops.dimension_numbers import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
 from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general, scaled_dot
 from hloom.ops.dynamic_slicing import (
     dynamic_index_in_dim,
@@ -63,14 +68,9 @@ from hloom.ops.dynamic_slicing import (
     index_take,
 )
 from hloom.ops.euclid import gcd, hypot
+from hloom.ops.exponential import exp, exp2, expm1, log, log1p, log2, log10, logistic
 from hloom.ops.fft import FftType, fft
-from hloom.ops.gather import (
-    GatherDimensionNumbers,
-    GatherScatterMode,
-    ScatterDimensionNumbers,
-    gather,
-    scatter_add,
-)
+from hloom.ops.gather import gather, scatter_add
 from hloom.ops.incomplete import (
     betainc,
     igamma,
@@ -168,17 +168,9 @@ from hloom.ops.unary import (
     cbrt,
     ceil,
     clz,
-    exp,
-    exp2,
-    expm1,
     floor,
     integer_pow,
     is_finite,
-    log,
-    log1p,
-    log2,
-    log10,
-    logistic,
     population_count,
     reciprocal,
     round,

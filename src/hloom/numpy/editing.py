@@ -27,7 +27,8 @@ from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import eq, lt, select
 from hloom.ops.convert import convert_element_type
 from hloom.ops.cumulative import cumsum
-from hloom.ops.gather import GatherDimensionNumbers, ScatterDimensionNumbers, gather, scatter_add
+from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from hloom.ops.gather import gather, scatter_add
 from hloom.ops.linear import broadcast_in_dim, constant, full, move
 from hloom.ops.reduce import reduce_or
 from hloom.ops.shape import iota, reshape

@@ -7,7 +7,7 @@ from typing import Any
 
 from hloom.numpy import domains, eager
 from hloom.numpy.promotion import array_like, promote_inexact
-from hloom.ops import arithmetic, binary, compare, special, unary
+from hloom.ops import arithmetic, binary, compare, exponential, special, unary
 
 
 @eager.unary
@@ -19,7 +19,7 @@ def exp(x: Any, /) -> Any:
     >>> jnp.exp(jnp.array([0, 1]))
     Array([1.       , 2.7182817], dtype=float32)
     """
-    return unary.exp(*promote_inexact("exp", x))
+    return exponential.exp(*promote_inexact("exp", x))
 
 
 @eager.unary
@@ -31,7 +31,7 @@ def exp2(x: Any, /) -> Any:
     >>> jnp.exp2(jnp.array([0, 10, -1]))
     Array([1.000e+00, 1.024e+03, 5.000e-01], dtype=float32)
     """
-    return unary.exp2(*promote_inexact("exp2", x))
+    return exponential.exp2(*promote_inexact("exp2", x))
 
 
 @eager.unary
@@ -43,7 +43,7 @@ def expm1(x: Any, /) -> Any:
     >>> jnp.expm1(jnp.array([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float32)
     """
-    return unary.expm1(*promote_inexact("expm1", x))
+    return exponential.expm1(*promote_inexact("expm1", x))
 
 
 @eager.unary
@@ -56,7 +56,7 @@ def log(x: Any, /) -> Any:
     >>> jnp.log(jnp.array([1.0, 10.0, 0.0, -1.0]))
     Array([0.       , 2.3025851,      -inf,       nan], dtype=float32)
     """
-    return unary.log(*promote_inexact("log", x))
+    return exponential.log(*promote_inexact("log", x))
 
 
 @eager.unary
@@ -68,7 +68,7 @@ def log2(x: Any, /) -> Any:
     >>> jnp.log2(jnp.array([1.0, 1024.0, 0.25]))
     Array([ 0., 10., -2.], dtype=float32)
     """
-    return unary.log2(*promote_inexact("log2", x))
+    return exponential.log2(*promote_inexact("log2", x))
 
 
 @eager.unary
@@ -80,7 +80,7 @@ def log10(x: Any, /) -> Any:
     >>> jnp.log10(jnp.array([1.0, 1000.0]))
     Array([0., 3.], dtype=float32)
     """
-    return unary.log10(*promote_inexact("log10", x))
+    return exponential.log10(*promote_inexact("log10", x))
 
 
 @eager.unary
@@ -92,7 +92,7 @@ def log1p(x: Any, /) -> Any:
     >>> jnp.log1p(jnp.array([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float32)
     """
-    return unary.log1p(*promote_inexact("log1p", x))
+    return exponential.log1p(*promote_inexact("log1p", x))
 
 
 # ---- sums of what logarithms stand for -----------------------------------------------------------
@@ -118,7 +118,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Any:
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
     larger, distance = _larger_and_distance(x1, x2)
-    return arithmetic.add(larger, unary.log1p(unary.exp(arithmetic.neg(distance))))
+    return arithmetic.add(larger, exponential.log1p(exponential.exp(arithmetic.neg(distance))))
 
 
 @eager.binary_floats
@@ -136,7 +136,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Any:
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
     larger, distance = _larger_and_distance(x1, x2)
-    above = unary.log1p(unary.exp2(arithmetic.neg(distance)))
+    above = exponential.log1p(exponential.exp2(arithmetic.neg(distance)))
     return arithmetic.add(larger, arithmetic.mul(above, 1 / math.log(2)))
 
 
@@ -157,6 +157,6 @@ def i0(x: Any, /) -> Any:
 
 def _i0(x: Any) -> Any:
     size = arithmetic.mul(x, unary.sign(x))  # not abs: the derivative at 0 must be 0
-    half = unary.exp(arithmetic.mul(size, 0.5))  # exp(x) may overflow where i0(x) does not
+    half = exponential.exp(arithmetic.mul(size, 0.5))  # exp(x) may overflow where i0(x) does not
     value = arithmetic.mul(arithmetic.mul(half, special.bessel_i0e(x)), half)
     return compare.select(compare.eq(size, math.inf), math.inf, value)

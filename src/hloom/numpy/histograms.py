@@ -31,7 +31,8 @@ from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import bitwise_and, bitwise_or
 from hloom.ops.binary import max as larger
 from hloom.ops.compare import eq, ge, le, lt, select, select_n
-from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
+from hloom.ops.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.gather import scatter_add
 from hloom.ops.linear import broadcast_in_dim, constant, full, reduce_sum, spread_scalar
 from hloom.ops.reduce import reduce_max, reduce_min
 from hloom.ops.shape import iota, reshape, rev

@@ -38,8 +38,9 @@ from hloom.numpy.layouts import (
 from hloom.ops.arithmetic import add
 from hloom.ops.compare import lt, select_n
 from hloom.ops.convert import convert_element_type
+from hloom.ops.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.dynamic_slicing import dynamic_slice
-from hloom.ops.gather import GatherDimensionNumbers, default_fill, gather
+from hloom.ops.gather import default_fill, gather
 from hloom.ops.linear import constant, transpose
 from hloom.ops.shape import reshape, rev
 from hloom.ops.slicing import concatenate

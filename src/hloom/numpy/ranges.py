@@ -28,9 +28,10 @@ from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import pow
 from hloom.ops.compare import eq, select
 from hloom.ops.convert import convert_element_type_p, numpy_convert
+from hloom.ops.exponential import exp, log
 from hloom.ops.linear import move, spread_scalar
 from hloom.ops.shape import iota_p
-from hloom.ops.unary import exp, floor, log, sign
+from hloom.ops.unary import floor, sign
 
 NDArray = np.ndarray[Any, Any]
 get = current.get

@@ -23,7 +23,7 @@ from hloom.ops.arithmetic import sub
 from hloom.ops.binary import floor_divide, mod
 from hloom.ops.compare import lt, select
 from hloom.ops.cumulative import cumsum
-from hloom.ops.gather import ScatterDimensionNumbers
+from hloom.ops.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.linear import constant, full, reduce_sum, spread_scalar
 from hloom.ops.scatter import scatter
 from hloom.ops.shape import iota, reshape

@@ -32,7 +32,8 @@ from hloom.ops.binary import bitwise_and, bitwise_or, bitwise_xor
 from hloom.ops.binary import min as smaller
 from hloom.ops.compare import eq, lt, ne, select
 from hloom.ops.cumulative import cumsum
-from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
+from hloom.ops.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.gather import scatter_add
 from hloom.ops.linear import constant, full, move
 from hloom.ops.reduce import reduce_or
 from hloom.ops.scatter import scatter

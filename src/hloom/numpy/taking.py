@@ -24,7 +24,8 @@ from hloom.ops.arithmetic import sub
 from hloom.ops.binary import mod
 from hloom.ops.compare import clamp, lt, select
 from hloom.ops.cumulative import cumsum
-from hloom.ops.gather import GatherDimensionNumbers, ScatterDimensionNumbers, gather
+from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from hloom.ops.gather import gather
 from hloom.ops.linear import broadcast_in_dim, constant
 from hloom.ops.scatter import scatter
 from hloom.ops.shape import iota, reshape

@@ -45,8 +45,9 @@ from hloom.ops.binary import min as lax_min
 from hloom.ops.binary import pow as lax_pow
 from hloom.ops.compare import ge, le, select_n
 from hloom.ops.convert import convert_element_type
+from hloom.ops.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.dynamic_slicing import dynamic_update_slice
-from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
+from hloom.ops.gather import scatter_add
 from hloom.ops.linear import constant, full, transpose
 from hloom.ops.scatter import (
     scatter,

@@ -13,6 +13,7 @@ from hloom.ops.arithmetic import div, mul, neg, nonzero_divisor, sub
 from hloom.ops.compare import eq, larger, numpy_max, numpy_min, select, smaller
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.elementwise import Elementwise, common_shape, types_text
+from hloom.ops.exponential import log
 from hloom.ops.formula import (
     INT64,
     Term,
@@ -24,7 +25,7 @@ from hloom.ops.formula import (
     where,
 )
 from hloom.ops.strict import strict
-from hloom.ops.unary import log, round, to_unsigned
+from hloom.ops.unary import round, to_unsigned
 
 
 # ---- max, min --------------------------------------------------------------------------------

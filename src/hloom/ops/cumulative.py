@@ -20,13 +20,13 @@ from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import eq, numpy_max, numpy_min, select_n
 from hloom.ops.elementwise import check_domain, is_narrow
+from hloom.ops.exponential import exp, log1p
 from hloom.ops.linear import full, zeros
 from hloom.ops.reduce import highest, lowest
 from hloom.ops.shape import rev
 from hloom.ops.slicing import concatenate, slice_in_dim
 from hloom.ops.strict import strict
 from hloom.ops.unary import abs as abs_
-from hloom.ops.unary import exp, log1p
 
 Combine = Callable[..., Any]
 

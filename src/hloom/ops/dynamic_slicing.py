@@ -20,13 +20,13 @@ from hloom.ops.arithmetic import add
 from hloom.ops.binary import mod
 from hloom.ops.compare import lt, select_n
 from hloom.ops.convert import convert_element_type
-from hloom.ops.elementwise import check_same_dtype
-from hloom.ops.gather import (
+from hloom.ops.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
-    gather_p,
     signed_indices,
 )
+from hloom.ops.elementwise import check_same_dtype
+from hloom.ops.gather import gather_p
 from hloom.ops.linear import batch_first, constant, move, zeros
 from hloom.ops.scatter import scatter_p
 from hloom.ops.shape import (

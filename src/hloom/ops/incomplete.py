@@ -10,8 +10,8 @@ from hloom.ops import incomplete_numpy, incomplete_programs
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq, select
 from hloom.ops.elementwise import Elementwise, types_text
+from hloom.ops.exponential import exp, log, log1p
 from hloom.ops.special import digamma, lgamma
-from hloom.ops.unary import exp, log, log1p
 
 
 class Distribution(Elementwise):

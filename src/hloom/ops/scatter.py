@@ -18,8 +18,8 @@ from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import eq, ne, numpy_max, numpy_min, select_n
 from hloom.ops.convert import convert_element_type
+from hloom.ops.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.gather import (
-    ScatterDimensionNumbers,
     ScatterLike,
     gather_windows,
     scatter_add_p,

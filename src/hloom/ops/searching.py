@@ -19,9 +19,10 @@ from hloom.core.primitive import Primitive
 from hloom.ops.arithmetic import add
 from hloom.ops.binary import bitwise_and, bitwise_or
 from hloom.ops.compare import eq, le, lt, select_n
+from hloom.ops.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.elementwise import is_narrow
 from hloom.ops.formula import INT32, INT64, Term, maximum, minimum, sign_mask, where
-from hloom.ops.gather import GatherDimensionNumbers, gather_p
+from hloom.ops.gather import gather_p
 from hloom.ops.linear import batch_first, broadcast_in_dim, constant, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.sorting import from_key, sort_key, sort_keys, sort_p

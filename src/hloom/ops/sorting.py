@@ -18,10 +18,11 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.ops import sorting_programs
+from hloom.ops.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.elementwise import check_domain, is_narrow, types_text
 from hloom.ops.folds import fold
 from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
-from hloom.ops.gather import GatherDimensionNumbers, gather_p
+from hloom.ops.gather import gather_p
 from hloom.ops.linear import batch_first, full, move
 from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 from hloom.ops.slicing import slice_in_dim

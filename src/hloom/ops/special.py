@@ -9,8 +9,9 @@ from hloom.ops import special_numpy, special_programs
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq, select
 from hloom.ops.elementwise import Elementwise
+from hloom.ops.exponential import exp
 from hloom.ops.formula import Term, chlo, where
-from hloom.ops.unary import exp, sign, square
+from hloom.ops.unary import sign, square
 
 # ---- error function --------------------------------------------------------------------------
 erf_p = Elementwise(

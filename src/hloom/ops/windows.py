@@ -27,9 +27,10 @@ from hloom.ops.compare import (
     numpy_min,
     smaller,
 )
+from hloom.ops.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
 from hloom.ops.formula import Term, where
-from hloom.ops.gather import ScatterDimensionNumbers, scatter_add
+from hloom.ops.gather import scatter_add
 from hloom.ops.linear import batch_first, constant, zeros
 from hloom.ops.reduce import highest, lowest
 from hloom.ops.shape import canonical_shape, integers, iota, reshape

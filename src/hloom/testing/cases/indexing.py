@@ -9,7 +9,8 @@ import numpy as np
 
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.convert import convert_element_type
-from hloom.ops.gather import GatherDimensionNumbers, ScatterDimensionNumbers, gather, scatter_add
+from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from hloom.ops.gather import gather, scatter_add
 from hloom.ops.scatter import (
     scatter,
     scatter_apply,

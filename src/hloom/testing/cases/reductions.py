@@ -12,6 +12,7 @@ from hloom.ops import binary, windows
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import ge, numpy_max, select
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from hloom.ops.exponential import exp, log
 from hloom.ops.linear import reduce_sum
 from hloom.ops.reduce import (
     argmax,
@@ -23,7 +24,6 @@ from hloom.ops.reduce import (
     reduce_prod,
     reduce_xor,
 )
-from hloom.ops.unary import exp, log
 from hloom.ops.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
