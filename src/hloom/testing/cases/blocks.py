@@ -319,6 +319,7 @@ POLYNOMIALS = [
          (*FEW, "bfloat16", "complex64", "complex128"), 8, ROUNDED, low=-2, high=2),
     Case("coefficients of its shape", lambda x, *c: polynomial(x, c), ((2, 1), (1, 3), (2, 3), ()),
          _horner, FEW, 8, ROUNDED, low=-2, high=2),
-    Case("constant", lambda x, c: polynomial(x, [c]), ((2, 3), ()), _horner, FEW),
+    Case("constant", lambda x, c: polynomial(x, [c]), ((2, 3), ()), _horner, FEW,
+         corners=False),  # Horner multiplies even the infinite by zero
     Case("of a scalar", lambda x, *c: polynomial(x, c), ((), (3,), ()), _horner, FEW, 8, ROUNDED),
 ]  # fmt: skip
