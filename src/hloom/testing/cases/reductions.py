@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce as fold
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from hloom.control.computations import reduce, reduce_window
 from hloom.ops import binary, windows
 from hloom.ops.arithmetic import add, mul
-from hloom.ops.compare import ge, numpy_max, select
+from hloom.ops.compare import ge, numpy_max, numpy_min, select
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from hloom.ops.exponential import exp, log
 from hloom.ops.linear import reduce_sum
@@ -41,6 +43,17 @@ def _arg(fun: Any, axis: int) -> Any:
     return lambda x: fun(wider(x), axis).astype(np.int32)
 
 
+def _folded(pick: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """Elements over axes, by `numpy_max` or `numpy_min`: NumPy's own give zeros of either sign."""
+    front = np.moveaxis(x, axes, range(len(axes)))
+    return fold(pick, front.reshape(-1, *front.shape[len(axes) :]))
+
+
+def _running(pick: Any, x: Any, axis: int) -> Any:
+    rows = list(accumulate(np.moveaxis(x, axis, 0), pick))
+    return np.stack(rows, axis)
+
+
 def _logsumexp(x: Any) -> Any:
     return np.logaddexp.accumulate(wider(x), 0)
 
@@ -54,9 +67,9 @@ REDUCE = [
          low=0.7, high=1.4),
     Case("prod of integers", lambda x: reduce_prod(x, (1,)), SHAPE,
          lambda x: x.prod(1, dtype=x.dtype), INTEGERS),
-    Case("max", lambda x: reduce_max(x, (0, 2)), SHAPE, lambda x: x.max((0, 2)),
+    Case("max", lambda x: reduce_max(x, (0, 2)), SHAPE, lambda x: _folded(numpy_max, x, (0, 2)),
          (*INTEGERS, "float32", "float64", "bool")),
-    Case("min", lambda x: reduce_min(x, (1,)), SHAPE, lambda x: x.min(1),
+    Case("min", lambda x: reduce_min(x, (1,)), SHAPE, lambda x: _folded(numpy_min, x, (1,)),
          (*INTEGERS, "float32", "float64", "bool")),
     Case("max, all dtypes", lambda x: reduce_max(x, (0, 1, 2)), SHAPE),
     Case("min, all dtypes", lambda x: reduce_min(x, (0, 1, 2)), SHAPE),
@@ -91,9 +104,9 @@ CUMULATIVE = [
              lambda x: x.cumprod(0, dtype=wider(x).dtype), NUMBERS, 90, PRODUCT,
              low=0.8, high=1.2),
         Case(f"cummax of {n}", lambda x: cummax(x, 1), ((2, n),),
-             lambda x: np.maximum.accumulate(x, 1), (*BITS, "float32", "float64", *COMPLEX)),
+             lambda x: _running(numpy_max, x, 1), (*BITS, "float32", "float64", *COMPLEX)),
         Case(f"cummin of {n}, reversed", lambda x: cummin(x, 1, True), ((2, n),),
-             lambda x: np.flip(np.minimum.accumulate(np.flip(x, 1), 1), 1),
+             lambda x: np.flip(_running(numpy_min, np.flip(x, 1), 1), 1),
              (*BITS, "float32", "float64", *COMPLEX)),
         Case(f"cumsum of {n}, reversed", lambda x: cumsum(x, 0, True), ((n,),),
              lambda x: np.flip(np.flip(x).cumsum(dtype=wider(x).dtype)), NUMBERS, 20, SUM),
@@ -108,7 +121,7 @@ CUMULATIVE += [
     Case("long cumsum, reversed", lambda x: cumsum(x, 1, True), ((2, 300),),
          lambda x: np.flip(np.flip(x, 1).cumsum(1, dtype=wider(x).dtype), 1),
          ("int32", "float32", "float64"), 40, SUM),
-    Case("long cummax", lambda x: cummax(x), ((700,),), np.maximum.accumulate,
+    Case("long cummax", lambda x: cummax(x), ((700,),), lambda x: _running(numpy_max, x, 0),
          ("int32", "float32", "float64")),
     Case("long cumsum of wide rows", lambda x: cumsum(x, 0), ((70, 40),),
          lambda x: x.cumsum(0, dtype=wider(x).dtype), ("int32", "float32"), 20, SUM),
