@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from benchmarks import rows_compile, rows_dispatch, rows_kernels, rows_loops
+from benchmarks import rows_compile, rows_dispatch, rows_kernels, rows_linalg, rows_loops
 from benchmarks.rows import Row
 
 GROUPS: dict[str, list[Row]] = {
     "dispatch": rows_dispatch.ROWS,
     "compile": rows_compile.ROWS,
     "kernels": rows_kernels.ROWS,
+    "linalg": rows_linalg.ROWS,
     "loops": rows_loops.ROWS,
 }
 ROWS: dict[str, Row] = {row.name: row for rows in GROUPS.values() for row in rows}

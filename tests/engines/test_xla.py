@@ -298,6 +298,13 @@ def test_a_program_is_not_started_on_memory_that_is_not_free(
 
 
 @pytest.mark.parametrize("shape", [(1 << 61,), (1 << 40, 1 << 40), (1 << 40, 0, 1 << 40)])
+def test_there_is_no_type_of_more_bytes_than_xla_can_count(shape: tuple[int, ...]) -> None:
+    with pytest.raises(MemoryError, match=r"f.*is of more bytes than 2\*\*63") as caught:
+        aval(shape)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("shape", [(1 << 46,), (1 << 30, 1 << 20), (1 << 30, 0, 1 << 20)])
 def test_a_type_beyond_all_memory_is_refused_before_xla_sees_it(shape: tuple[int, ...]) -> None:
     var = Var(aval(shape))
     inner = Jaxpr([], [Equation(None, [], [var], {})], [])

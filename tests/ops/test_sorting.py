@@ -143,7 +143,7 @@ X = jnp.ones((3, 4))
         (lambda: lax.sort([]), TypeError, "at least one"),
         (lambda: lax.top_k(X, 5), ValueError, "from 0 to 4"),
         (lambda: lax.top_k(X, -1), ValueError, "got -1"),
-        (lambda: lax.top_k(X, 1.5), TypeError, "integer"),
+        (lambda: lax.top_k(X, 1.5), TypeError, "takes k as an int"),
         (lambda: lax.top_k(X * 1j, 1), TypeError, "ordered"),
         (lambda: lax.top_k(jnp.float32(1), 1), ValueError, "out of bounds"),
         (lambda: argsort(X, 5), ValueError, "out of bounds"),

@@ -10,8 +10,11 @@ import numpy as np
 from hloom import dtypes
 
 
-class OversizedError(ValueError):
-    """There is no array of 2**63 bytes; `infer` rules say which operation would make one."""
+class OversizedError(ValueError, MemoryError):
+    """There is no array of 2**63 bytes or of 65 axes; `infer` rules say who would make one.
+
+    NumPy raises ValueError for arrays that cannot be, and MemoryError for those that don't fit.
+    """
 
 
 class ShapedArray:

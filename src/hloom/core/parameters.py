@@ -57,7 +57,7 @@ def checked(infer: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
         try:
             return infer(self, *avals, **params)
         except OversizedError as error:
-            raise ValueError(f"{self.name}: {error}") from None
+            raise OversizedError(f"{self.name}: {error}") from None
 
     return rule
 

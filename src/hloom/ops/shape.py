@@ -195,7 +195,8 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     x = as_array(x)
     if not x.aval.ndim <= index(rank) <= 64:
         raise ValueError(
-            f"broadcast_to_rank takes a rank from {x.aval.ndim} to 64 for {x.aval}; got {rank}"
+            f"broadcast_to_rank takes a rank from {x.aval.ndim} to 64 for {x.aval}; got {rank}. "
+            "To take axes away, use lax.squeeze or lax.reshape."
         )
     return broadcast(x, (1,) * (rank - x.aval.ndim))
 

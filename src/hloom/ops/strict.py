@@ -11,9 +11,9 @@ import enum
 import os
 import sys
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from operator import index
 from re import match, search
 from types import TracebackType, UnionType
@@ -81,7 +81,7 @@ def _told(
     if isinstance(error, NotAnArray):
         return TypeError(_no_array(name, bound, error))
     hints = typing.get_type_hints(fun)
-    for argument, value in bound.items():
+    for argument, value in _each(fun, bound):
         if argument in hints and not fits(value, hints[argument]):
             return TypeError(_unfit(fun, argument, words_of(hints[argument]), value))
     if kind is not None and search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
@@ -90,6 +90,18 @@ def _told(
     told = (kind or TypeError)(f"{name}({given}): {str(error) or type(error).__name__}")
     told.__cause__ = error  # it may be a fault of ours: the traceback tells
     return told
+
+
+def _each(fun: Callable[..., Any], bound: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Parameters and values; `*args` and `**kwargs` have an annotation for each of theirs."""
+    for argument, value in bound.items():
+        kind = signature(fun).parameters[argument].kind
+        if kind is Parameter.VAR_POSITIONAL:
+            yield from ((argument, x) for x in value)
+        elif kind is Parameter.VAR_KEYWORD:
+            yield from ((argument, x) for x in value.values())
+        else:
+            yield argument, value
 
 
 def _unfit(fun: Callable[..., Any], argument: str, words: str, value: Any) -> str:
