@@ -28,8 +28,8 @@ def positive() -> np.ndarray:
 def solve(library: Library) -> Callable[[Any], Any]:
     """Of one right side.  hloom's strict layer has `solve`; jax has it in its NumPy layer."""
     if library.name == "hloom":
-        return lambda a: library.root.lax.linalg.solve(a, a[0])
-    return lambda a: library.xp.linalg.solve(a, a[0])
+        return lambda a: library.root.lax.linalg.solve(a, a[:, :1])
+    return lambda a: library.xp.linalg.solve(a, a[:, :1])
 
 
 def strict(name: str) -> Callable[[Library], Callable[[Any], Any]]:

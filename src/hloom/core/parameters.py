@@ -34,17 +34,18 @@ def checked(infer: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
     least = kinds.count(Parameter.POSITIONAL_OR_KEYWORD)
     most = LIMIT if Parameter.VAR_POSITIONAL in kinds else least
     optional = sum(p.default is not Parameter.empty for p in formal)
-    tests: dict[str, Test] = {}
+    tests: dict[str, Test] | None = None  # made at the first call: hints may name later classes
 
     def unlisted(primitive: Any) -> bool:
         return Parameter.VAR_KEYWORD in kinds and primitive.parameters is None
 
     @wraps(infer)
     def rule(self: Any, *avals: ShapedArray, **params: Any) -> Any:
+        nonlocal tests
         if not least <= len(avals) <= most:
             raise TypeError(_miscounted(self, infer, avals))
-        if not tests:
-            tests.update({name: test_of(hint) for name, hint in hints_of(self, infer).items()})
+        if tests is None:
+            tests = {name: test_of(hint) for name, hint in hints_of(self, infer).items()}
         for name, value in params.items():
             if name in tests:
                 if tests[name](value):

@@ -178,8 +178,8 @@ class Elementwise(Pointwise):
         for aval in avals[1:]:
             if aval.dtype is not dtype:
                 check_same_dtype(self.name, avals)
-            if aval.shape != shape:
-                shape = common_shape(self.name, avals)
+            if aval.shape and aval.shape != shape:  # 0-d operands go with any
+                shape = common_shape(self.name, avals) if shape else aval.shape
             weak = weak and aval.weak_type
         if self.result is not None:
             fixed = isinstance(self.result, np.dtype)
