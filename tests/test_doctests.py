@@ -20,7 +20,7 @@ import hloom.numpy
 # What a docstring may use without an import.
 GLOBALS = {"hloom": hloom, "jnp": hloom.numpy, "lax": hloom.lax, "np": np}
 
-FACADES = [hloom, hloom.numpy, hloom.lax]
+FACADES = [hloom, hloom.numpy, hloom.lax, hloom.lax.linalg]
 
 
 def modules() -> Iterator[ModuleType]:
