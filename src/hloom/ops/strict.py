@@ -35,8 +35,9 @@ _LIBRARIES = tuple(os.path.dirname(module.__file__) + os.sep for module in (np, 
 
 def strict(fun: F) -> F:
     """The function, with errors that name it."""
-    formal = enumerate(signature(fun).parameters.values())
-    flags = [(p.name, i) for i, p in formal if p.annotation == "bool"]
+    named = [name for name, hint in fun.__annotations__.items() if hint == "bool"]
+    places = fun.__code__.co_varnames[: fun.__code__.co_argcount]
+    flags = [(name, places.index(name) if name in places else LIMIT) for name in named]
 
     @wraps(fun)
     def called(*args: Any, **kwargs: Any) -> Any:
