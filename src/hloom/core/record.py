@@ -97,10 +97,10 @@ class Record(Trace):
         if primitive.multiple:
             tracers = [self.tracer(aval) for aval in inferred]
             outputs = [t.variable for t in tracers]
-            self.equations.append(Equation(primitive, inputs, outputs, params, capture()))
+            self.equations.append(Equation(primitive, inputs, outputs, params, capture(3)))
             return tracers
         tracer = self.tracer(inferred)
-        self.equations.append(Equation(primitive, inputs, [tracer.variable], params, capture()))
+        self.equations.append(Equation(primitive, inputs, [tracer.variable], params, capture(3)))
         return tracer
 
     process = record

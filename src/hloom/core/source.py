@@ -55,9 +55,9 @@ def frame(depth: int = 1) -> FrameType | None:
     return here
 
 
-def capture() -> Source | None:
-    """Where the user is now."""
-    here: FrameType | None = sys._getframe(1)
+def capture(depth: int = 1) -> Source | None:
+    """Where the user is now; the innermost `depth` frames are known to be the package's."""
+    here: FrameType | None = sys._getframe(depth)
     while here is not None:
         code = here.f_code
         if not _ours[code.co_filename]:

@@ -32,7 +32,7 @@ from hloom.core.tables import Tables
 from hloom.core.trace import Origin, Tracer
 from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
 from hloom.numpy.promotion import array_like
-from hloom.numpy.width import holds_wide, is_wide, keeps_width
+from hloom.numpy.width import holds_wide, keeps_width
 
 _new = object.__new__
 LEAF = tree.structure(0)  # the structure of one array
@@ -364,10 +364,10 @@ def operators(
                 return r
             except (KeyError, RuntimeError, TypeError, ValueError):
                 pass
+        if key is None and inlines and not self.aval.is_wide and inlined(other):
+            return fun(self, other)
         if not is_operand(other):
             return stranger(self, other)
-        if key is None and inlines and not self.aval.is_wide and not is_wide(other):
-            return fun(self, other)
         return run(fun, tables, name, (self, other))
 
     def reflected(self: Any, other: Any) -> Any:
@@ -382,13 +382,20 @@ def operators(
                 return r
             except (KeyError, RuntimeError, TypeError, ValueError):
                 pass
+        if key is None and inlines and not self.aval.is_wide and inlined(other):
+            return fun(other, self)
         if not is_operand(other):
             return stranger(self, other)
-        if key is None and inlines and not self.aval.is_wide and not is_wide(other):
-            return fun(other, self)
         return run(fun, tables, name, (other, self))
 
     return forward, reflected
+
+
+def inlined(other: Any) -> bool:
+    """Whether an operand under a trace needs nothing but the function: what all but few are."""
+    if isinstance(other, Array):
+        return not other.aval.is_wide
+    return other.__class__ is float or other.__class__ is int
 
 
 _OPERAND_CLASSES = (Array, np.ndarray, np.generic, bool, int, float, complex)

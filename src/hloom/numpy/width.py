@@ -15,11 +15,6 @@ from hloom.config import current, enable_x64
 from hloom.core.array import Array
 
 
-def is_wide(x: Any) -> bool:
-    """Whether this is a 64-bit Array."""
-    return isinstance(x, Array) and x.aval.is_wide
-
-
 def holds_wide(operands: Iterable[Any]) -> bool:
     """Whether there is a 64-bit Array among the operands, or in sequences of them."""
     for x in operands:
