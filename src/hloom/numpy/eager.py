@@ -533,30 +533,8 @@ def function(
         context = get()
         if context.key is None:
             return fun(*args, **kwargs)
-        arrays: list[Any] = []
-        key: list[Any] = []
         given = [(names[i] if i < len(names) else rest, x) for i, x in enumerate(args)]
-        given += kwargs.items()
-        plan: list[
-            tuple[Any, Any]
-        ] = []  # what each argument is: ("static", value) or ("array", count)
-        for parameter, x in given:
-            if parameter in statics or x is None:
-                x = static_value(name, parameter, x)
-                key.append(
-                    (parameter, x.__class__, _classes(x) if x.__class__ is tuple else None, x)
-                )
-                if x.__class__ is float:
-                    key.append(x.hex())  # 0.0 == -0.0
-                plan.append((None, x))
-            elif parameter in lists and isinstance(x, (list, tuple)):
-                key.append((parameter, x.__class__, len(x)))
-                plan.append((len(x), x.__class__))
-                arrays += x
-            else:
-                key.append(parameter)
-                plan.append((-1, None))
-                arrays.append(x)
+        plan, arrays, key = _sorted_out(name, [*given, *kwargs.items()], statics, lists)
         count = len(args)
 
         def body(*xs: Any) -> Any:
@@ -570,6 +548,33 @@ def function(
         return run_function(body, tables, name, arrays, tuple(key))
 
     return call
+
+
+def _sorted_out(
+    name: str, given: Iterable[tuple[Any, Any]], statics: frozenset[str], lists: frozenset[str]
+) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
+    """What each argument is, (None, static value) or (count, sequence class), -1 for one array;
+    the arrays among them; and what selects the program besides their types."""
+    plan: list[tuple[Any, Any]] = []
+    arrays: list[Any] = []
+    key: list[Any] = []
+    for parameter, x in given:
+        if parameter in statics or x is None:
+            x = static_value(name, parameter, x)
+            classes = _classes(x) if x.__class__ is tuple else None
+            key.append((parameter, x.__class__, classes, x))
+            if x.__class__ is float:
+                key.append(x.hex())  # 0.0 == -0.0
+            plan.append((None, x))
+        elif parameter in lists and isinstance(x, (list, tuple)):
+            key.append((parameter, x.__class__, len(x)))
+            plan.append((len(x), x.__class__))
+            arrays += x
+        else:
+            key.append(parameter)
+            plan.append((-1, None))
+            arrays.append(x)
+    return plan, arrays, key
 
 
 def run_function(
