@@ -27,11 +27,10 @@ from hloom.control.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.jit import derived, jit_p
 from hloom.control.mismatches import called, check_callable
 from hloom.control.operators import Operator, check_types, promoted, solution
-from hloom.control.structured import Structured, takes
+from hloom.control.structured import Solved, takes
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
@@ -82,29 +81,18 @@ def _system(parts: Sequence[Traced | None], num_leaves: int) -> tuple[System, li
     return System(matvec, vecmat, solve, back, num_leaves), captured
 
 
-class LinearSolve(Structured):
+class LinearSolve(Solved):
     """(f32[2,2], f32[2]) -- solve=.. num_leaves=1 --> [f32[2]].
 
     The last `num_leaves` operands are the right-hand side, the others constants of the Jaxprs.  The
     results are the solution, then what else the solver tells.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
-        return params["solve"]  # type: ignore[no-any-return]
-
     parameters = System
 
     def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
         takes(WHO, avals, params["solve"])
         return System(**params).solve.out_avals
-
-    def numpy(self, *values: Any, **params: Any) -> list[Any]:
-        return evaluate(params["solve"], values)
-
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], *operands: Any, **params: Any
-    ) -> list[Any]:
-        return list(block.inline(params["solve"], operands))
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any

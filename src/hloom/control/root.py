@@ -17,10 +17,9 @@ from hloom.control.functions import Body, arrays_of, name_of, trace, trace_holdi
 from hloom.control.jit import jit_p
 from hloom.control.mismatches import check_callable
 from hloom.control.operators import Operator, check_types, promoted, solution
-from hloom.control.structured import Structured, takes
+from hloom.control.structured import Solved, takes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.trace import EAGER, current_trace
 from hloom.ops import linear
@@ -46,29 +45,18 @@ class Equations(NamedTuple):
     num_leaves: int
 
 
-class Root(Structured):
+class Root(Solved):
     """(f32[], f32[3]) -- solve=.. num_leaves=1 --> [f32[3]].
 
     The last `num_leaves` operands are the guess, the others constants of the Jaxprs.  The results
     are the root, then what else the solver tells.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
-        return params["solve"]  # type: ignore[no-any-return]
-
     parameters = Equations
 
     def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
         takes(WHO, avals, params["solve"])
         return Equations(**params).solve.out_avals
-
-    def numpy(self, *values: Any, **params: Any) -> list[Any]:
-        return evaluate(params["solve"], values)
-
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], *operands: Any, **params: Any
-    ) -> list[Any]:
-        return list(block.inline(params["solve"], operands))
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any

@@ -9,6 +9,7 @@ from hloom.config import Config, current
 from hloom.core import executable
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.primitive import Primitive
 
@@ -56,3 +57,18 @@ def takes(name: str, avals: Sequence[ShapedArray], jaxpr: Jaxpr) -> None:
     ):
         given, taken = (", ".join(map(str, xs)) or "nothing" for xs in (avals, wanted))
         raise TypeError(f"{name}: the Jaxpr inside takes {taken}; got {given}")
+
+
+class Solved(Structured):
+    """A primitive whose value is that of its Jaxpr `solve`; other Jaxprs say how it is derived."""
+
+    def main(self, params: dict[str, Any]) -> Jaxpr:
+        return params["solve"]  # type: ignore[no-any-return]
+
+    def numpy(self, *values: Any, **params: Any) -> list[Any]:
+        return evaluate(params["solve"], values)
+
+    def emit(
+        self, block: Any, out: Sequence[ShapedArray], *operands: Any, **params: Any
+    ) -> list[Any]:
+        return list(block.inline(params["solve"], operands))
