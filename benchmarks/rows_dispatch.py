@@ -121,6 +121,7 @@ ROWS = [
     eager("xp.roll(a, 1)"),
     eager("xp.isclose(a, b)"),
     eager("xp.divmod(a, b)"),
+    eager("xp.cumsum(a)"),
     jitted("jit, two arrays", two_arrays, 1.0),
     jitted("jit, dict of 50", fifty_leaves, 0.9),
     in_x64("jit, two arrays", two_arrays),

@@ -23,6 +23,8 @@ JITTED = [
     "xp.any(x > 9)",
     "xp.ptp(x)",
     "xp.cumsum(x)",
+    "xp.cumsum(square, axis=0)",
+    "xp.cumsum(square, axis=1)",
     "xp.cumprod(near_one)",
     "xp.sin(x)",
     "xp.cos(x)",

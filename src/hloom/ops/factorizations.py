@@ -258,18 +258,9 @@ def write_permutation(block: Any, pivots: Any, out: ShapedArray) -> Any:
 
 def _exchange_one(b: Any, i: Any, order: Any, pivots: Any) -> Any:
     """The loop's body for one permutation: two numbers change places."""
-    one = ShapedArray((1,), INT32)
-
-    def read(x: Any, at: Any) -> Any:
-        return b.op(f"stablehlo.dynamic_slice {x}, {at}, sizes = [1]", (x, at), one)
-
-    def write(x: Any, value: Any, at: Any) -> Any:
-        head = f"stablehlo.dynamic_update_slice {x}, {value}, {at}"
-        return b.op(head, (x, value, at), x.aval)
-
-    j = b.reshape(read(pivots, i), ())
-    mine, other = read(order, i), read(order, j)
-    return write(write(order, other, i), mine, j)
+    j = b.reshape(b.dynamic_slice(pivots, [i], [1]), ())
+    mine, other = b.dynamic_slice(order, [i], [1]), b.dynamic_slice(order, [j], [1])
+    return b.dynamic_update_slice(b.dynamic_update_slice(order, other, [i]), mine, [j])
 
 
 def _exchange_many(b: Any, i: Any, order: Any, pivots: Any) -> Any:
@@ -280,9 +271,7 @@ def _exchange_many(b: Any, i: Any, order: Any, pivots: Any) -> Any:
     sizes = [*shape[:-1], 1]
 
     def read(x: Any) -> Any:
-        head = f"stablehlo.dynamic_slice {x}, {', '.join(map(str, starts))}, sizes = {sizes}"
-        row = b.op(head, (x, *starts), ShapedArray(tuple(sizes), INT32))
-        return b.broadcast(row, shape, range(len(shape)))
+        return b.broadcast(b.dynamic_slice(x, starts, sizes), shape, range(len(shape)))
 
     place = b.iota(order.aval, len(shape) - 1)
     at_j = b.compare(place, "EQ", read(pivots))

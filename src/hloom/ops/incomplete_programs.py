@@ -127,8 +127,7 @@ def _point(block: Any, rule: Any, k: Any, shape: tuple[int, ...]) -> list[Term]:
     made = []
     for row in rule:
         table = block.constant(row, ShapedArray(row.shape, FLOAT64))
-        head = f"stablehlo.dynamic_slice {table}, {k}, sizes = [1]"
-        value = block.reshape(block.op(head, [table, k], ShapedArray((1,), FLOAT64)), ())
+        value = block.reshape(block.dynamic_slice(table, [k], [1]), ())
         made.append(Term(block, block.broadcast(value, shape, ())))
     return made
 

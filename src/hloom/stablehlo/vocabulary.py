@@ -195,6 +195,18 @@ class Vocabulary(Block):
         out = ShapedArray(tuple(shape), dtype)
         return self.op(f"stablehlo.concatenate {join(xs)}, dim = {axis}", xs, out)
 
+    def dynamic_slice(self, x: Operand, starts: Sequence[Operand], sizes: Sequence[int]) -> Operand:
+        """`x[start : start + size]` on each axis, starts being 0-d integers."""
+        head = f"stablehlo.dynamic_slice {x}, {join(starts)}, sizes = {list(sizes)}"
+        return self.op(head, (x, *starts), ShapedArray(tuple(sizes), x.aval.dtype))
+
+    def dynamic_update_slice(
+        self, x: Operand, update: Operand, starts: Sequence[Operand]
+    ) -> Operand:
+        """`x` with `update` in it, which begins at the starts, 0-d integers."""
+        head = f"stablehlo.dynamic_update_slice {x}, {update}, {join(starts)}"
+        return self.op(head, (x, update, *starts), x.aval)
+
     # ---- the rest ---------------------------------------------------------------------------
     def reduce(self, x: Operand, init: Value, op_name: str, axes: Sequence[int]) -> Operand:
         """Fold `axes` with an operation of two operands: `block.reduce(x, 0, "add", (0,))`."""

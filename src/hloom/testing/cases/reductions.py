@@ -16,6 +16,7 @@ from hloom.ops.compare import ge, numpy_max, numpy_min, select
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from hloom.ops.exponential import exp, log
 from hloom.ops.linear import reduce_sum
+from hloom.ops.recurrence import linear_recurrence_p
 from hloom.ops.reduce import (
     argmax,
     argmin,
@@ -52,6 +53,11 @@ def _folded(pick: Any, x: Any, axes: tuple[int, ...]) -> Any:
 def _running(pick: Any, x: Any, axis: int) -> Any:
     rows = list(accumulate(np.moveaxis(x, axis, 0), pick))
     return np.stack(rows, axis)
+
+
+def _recurrence(a: Any, b: Any) -> Any:
+    rows = accumulate(range(a.shape[1]), lambda y, i: a[:, i] * y + b[:, i], initial=0 * b[:, 0])
+    return np.stack(list(rows)[1:], 1)
 
 
 def _logsumexp(x: Any) -> Any:
@@ -112,6 +118,10 @@ CUMULATIVE = [
              lambda x: np.flip(np.flip(x).cumsum(dtype=wider(x).dtype)), NUMBERS, 20, SUM),
         Case(f"cumlogsumexp of {n}", lambda x: cumlogsumexp(x, 0), ((n, 2),), _logsumexp,
              FLOATS, 20, "exp and log"),
+        Case(f"linear recurrence of {n}",
+             lambda a, b: linear_recurrence_p(a, b, axis=1, reverse=False), ((2, n, 3),) * 2,
+             lambda a, b: _recurrence(wider(a), wider(b)), (*FLOATS, *COMPLEX), 90, PRODUCT,
+             low=-1.0, high=1.0),
     )
 ]  # fmt: skip
 CUMULATIVE += [
@@ -123,6 +133,10 @@ CUMULATIVE += [
          ("int32", "float32", "float64"), 40, SUM),
     Case("long cummax", lambda x: cummax(x), ((700,),), lambda x: _running(numpy_max, x, 0),
          ("int32", "float32", "float64")),
+    Case("long linear recurrence, reversed",
+         lambda a, b: linear_recurrence_p(a, b, axis=0, reverse=True), ((50,),) * 2,
+         lambda a, b: _recurrence(wider(a)[None, ::-1], wider(b)[None, ::-1])[0, ::-1],
+         ("float32", "float64"), 90, PRODUCT, low=-1.0, high=1.0),
     Case("long cumsum of wide rows", lambda x: cumsum(x, 0), ((70, 40),),
          lambda x: x.cumsum(0, dtype=wider(x).dtype), ("int32", "float32"), 20, SUM),
     Case("cumsum of many rows", lambda x: cumsum(x, 1), ((300, 20),),

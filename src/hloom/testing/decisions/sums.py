@@ -218,7 +218,23 @@ SUMS = (
         f32(1, INF, INF, NAN, NAN),
         "NumPy's answer: no element reaches back.",
         asks="np.cumsum(x)",
-        lowering="hloom.ops.cumulative._scan",
+        lowering="hloom.ops.cumulative_programs.running",
+        plain=TRIANGLE,
+        xla=f32(NAN, NAN, NAN, NAN, NAN),
+        reference=f32(NAN, NAN, NAN, NAN, NAN),
+        rows=False,
+    ),
+    Decision(
+        "A running sum adds in order",
+        "jnp.cumsum(x)",
+        (f32(1e8, -1e8, 1, 3e38, 3e38),),
+        f32(1e8, 0, 1, 3e38, INF),
+        "NumPy's answer, bit for bit: the elements are added from the first to the last, so that "
+        "digits are lost and infinities appear only where NumPy's running total has them. Running "
+        "products are NumPy's too, but for subnormal numbers. `lax.associative_scan` combines "
+        "neighbours first.",
+        asks="np.cumsum(x)",
+        lowering="hloom.ops.cumulative_programs.running",
         plain=TRIANGLE,
         xla=f32(NAN, NAN, NAN, NAN, NAN),
         reference=f32(NAN, NAN, NAN, NAN, NAN),

@@ -1,0 +1,90 @@
+"""The linear recurrence y[i] = a[i] y[i-1] + b[i], which derivatives of running products are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hloom.core.aval import ShapedArray
+from hloom.core.primitive import Primitive, is_linear
+from hloom.ops.arithmetic import add, mul
+from hloom.ops.cumulative_programs import running
+from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
+from hloom.ops.linear import batch_first, full, plus
+from hloom.ops.slicing import concatenate, slice_in_dim
+
+
+def previous(x: Any, first: Any, *, axis: int, reverse: bool) -> Any:
+    """The element before each one, and before the first `first`; the one after, if `reverse`."""
+    shape = list(x.aval.shape)
+    size, shape[axis] = shape[axis], min(shape[axis], 1)
+    end = full(shape, first, x.aval.dtype)
+    if reverse:
+        return concatenate([slice_in_dim(x, 1 if size else 0, size, 1, axis), end], axis)
+    return concatenate([end, slice_in_dim(x, 0, max(size - 1, 0), 1, axis)], axis)
+
+
+def _step(total: Any, a: Any, b: Any) -> Any:
+    return add(mul(a, total), b)
+
+
+class LinearRecurrence(Primitive):
+    """f32[2,3] f32[2,3] -- axis=1, reverse=False --> f32[2,3].  y[i] = a[i] y[i-1] + b[i].
+
+    The first y is the first b, whatever the first a.  `reverse` starts from the end.  Narrow floats
+    are computed in f32.
+    """
+
+    def infer(self, a: ShapedArray, b: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
+        check_domain(self.name, [a, b], "inexact")
+        check_same_dtype(self.name, [a, b])
+        if a.shape != b.shape:
+            raise TypeError(f"{self.name} takes operands of one shape; got {a} and {b}")
+        if not 0 <= axis < b.ndim:
+            raise ValueError(f"{self.name}: {b} has no axis {axis}")
+        return ShapedArray(b.shape, b.dtype, a.weak_type and b.weak_type)
+
+    def numpy(self, a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
+        wide = np.dtype(np.float32) if is_narrow(b.dtype) else b.dtype
+        a, b = [np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0) for x in (a, b)]
+        out = b.astype(wide)
+        with np.errstate(all="ignore"):
+            for i in range(1, len(out)):
+                out[i] += a[i].astype(wide) * out[i - 1]
+        out = np.moveaxis(out, 0, axis).astype(b.dtype, copy=False)
+        return np.flip(out, axis) if reverse else out
+
+    def emit(
+        self, block: Any, out: ShapedArray, a: Any, b: Any, *, axis: int, reverse: bool
+    ) -> Any:
+        wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
+        operands = [block.convert(x, wide) for x in (a, b)]
+        found = running(block, operands, axis, _step, reverse=reverse, unroll=4)
+        return block.convert(found, out.dtype)
+
+    def jvp(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
+        (a, b), (da, db) = primals, tangents
+        y = self(a, b, **params)
+        if da is not None:
+            db = plus(db, mul(da, previous(y, 0, **params)))
+        return y, self(a, db, **params)
+
+    def transpose(self, ct: Any, a: Any, b: Any, *, axis: int, reverse: bool) -> list[Any]:
+        if is_linear(a):
+            raise NotImplementedError(f"{self.name} is linear in b only")
+        backward = not reverse
+        after = previous(a, 0, axis=axis, reverse=backward)
+        return [None, self(after, ct, axis=axis, reverse=backward)]
+
+    def batch(
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, axis: int, reverse: bool
+    ) -> tuple[Any, int]:
+        a, b = batch_first(size, operands, axes)
+        return self(a, b, axis=axis + 1, reverse=reverse), 0
+
+
+linear_recurrence_p = LinearRecurrence("linear_recurrence")
