@@ -32,7 +32,8 @@ def associative_scan(
     `fn(a, b)` combines arrays of elements, whose axis `axis` may be of any size: it works element
     by element, as under `vmap`.  `elems` and what `fn` takes and gives are pytrees of one
     structure; shapes and dtypes are kept.  `reverse` combines elements i to the last one.  Compiled
-    to about 2 log2(n) applications of `fn`, with 2 n combinations in all.
+    to about 2 log2(n) applications of `fn`, with 2 n combinations in all, neighbours first: sums of
+    floats may lose digits or overflow where a running total doesn't (`lax.cumsum` is one).
 
     Raises ValueError for an axis out of range or of sizes that differ, TypeError where `fn` changes
     structure or types.  Differs from `ufunc.accumulate`: any associative function.

@@ -178,7 +178,8 @@ cumlogsumexp_p = CumLogSumExp(
 def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The sum of each element and all before it along an axis; after it, if `reverse`.
 
-    Shape and dtype stay.  Raises ValueError for an axis out of range, TypeError for bool.
+    Shape and dtype stay.  Added in order, as NumPy does; f16 and bf16 are added in f32.  Raises
+    ValueError for an axis out of range, TypeError for bool.
 
     >>> lax.cumsum(jnp.array([1, 2, 3]))
     Array([1, 3, 6], dtype=int32)
@@ -190,7 +191,8 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """The product of each element and all before it along an axis; after it, if `reverse`.
 
-    Shape and dtype stay.  Raises ValueError for an axis out of range, TypeError for bool.
+    Shape and dtype stay.  Multiplied in order, as NumPy does; f16 and bf16 in f32.  Raises
+    ValueError for an axis out of range, TypeError for bool.
 
     >>> lax.cumprod(jnp.array([1, 2, 3]), reverse=True)
     Array([6, 6, 3], dtype=int32)
