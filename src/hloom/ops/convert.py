@@ -54,8 +54,8 @@ def convert(x: Term, dtype: np.dtype[Any]) -> Term:
 def numpy_convert(x: Any, dtype: np.dtype[Any]) -> Any:
     """The definition of `convert_element_type`: NumPy's `astype`, but floats saturate in integers.
 
-    bfloat16 and float8, which ml_dtypes before 0.7 reaches from f64 by two roundings, are rounded to
-    once; integers go to bfloat16 by way of f32, as in XLA.
+    bfloat16 and float8, which ml_dtypes before 0.7 reaches from f64 by two roundings, are rounded
+    to once; integers go to bfloat16 by way of f32, as in XLA.
     """
     source, target = dtypes.kind(x.dtype), dtypes.kind(dtype)
     if target == "bool":

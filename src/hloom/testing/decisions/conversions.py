@@ -110,7 +110,8 @@ CONVERSIONS = (
         "lax.convert_element_type(x, 'float8_e4m3fn')",
         (f64(1 + 2**-4 + 2**-30),),
         e4m3fn(1.125),
-        "Both engines do. ml_dtypes rounded twice before 0.7, so the NumPy rule rounds to odd first.",
+        "Both engines do. ml_dtypes rounded twice before 0.7, so the NumPy rule rounds to odd "
+        "first.",
         asks="x.astype(ml_dtypes.float8_e4m3fn)",
         plain=plainly(np.dtype(float8_e4m3fn)),
     ),
@@ -119,8 +120,8 @@ CONVERSIONS = (
         "lax.convert_element_type(x, 'bfloat16')",
         (i32(2**25 + 2**17 + 1, 2**25 + 2**17),),
         bf16(2.0**25, 2.0**25),
-        "Two roundings, a step off where the first makes a tie: XLA's answer. ml_dtypes rounds once "
-        "from version 0.7 on.",
+        "Two roundings, a step off where the first makes a tie: XLA's answer. ml_dtypes rounds "
+        "once from version 0.7 on.",
         asks="x.astype(ml_dtypes.bfloat16)",
         plain=plainly(np.dtype(bfloat16)),
         numpy=bf16(2.0**25 + 2**18, 2.0**25),
