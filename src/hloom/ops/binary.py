@@ -12,7 +12,7 @@ from hloom.ops import complex_programs, programs
 from hloom.ops.arithmetic import div, mul, neg, nonzero_divisor, sub
 from hloom.ops.compare import eq, larger, numpy_max, numpy_min, select, smaller
 from hloom.ops.convert import convert_element_type_p
-from hloom.ops.elementwise import Elementwise, common_shape, types_text
+from hloom.ops.elementwise import Elementwise, common_shape, flat, types_text
 from hloom.ops.exponential import log
 from hloom.ops.formula import (
     INT64,
@@ -260,6 +260,7 @@ floor_divide_p = Elementwise(
     "floor_divide",
     formula=lambda x, y: _floor_and_modulus(x, y)[0],
     numpy=np.floor_divide,
+    jvp=[flat, flat],
     domain="real",
 )
 
@@ -332,6 +333,7 @@ nextafter_p = NextAfter(
     "nextafter",
     formula=_nextafter,
     numpy=lambda x, y: np.where(x == y, y, np.nextafter(x, y)),  # NumPy's own of f16 gives x
+    jvp=[None, None],  # a step by y, and by x the identity only between powers of two
     domain="float",
     narrow=True,
 )
@@ -341,7 +343,7 @@ def nextafter(x: Any, y: Any) -> Any:
     """The float next to `x` in the direction of `y`; `y` itself where they are equal.
 
     Takes two operands of one dtype among float16, bfloat16, float32 and float64, and of one shape
-    or one of them 0-d.  Raises TypeError otherwise.  It has no derivative.
+    or one of them 0-d.  Raises TypeError otherwise, and NotImplementedError when differentiated.
 
     >>> lax.nextafter(jnp.array([1.0, 0.0]), jnp.array([2.0, 0.0]))
     Array([1.0000001, 0.       ], dtype=float32)

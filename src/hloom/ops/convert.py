@@ -279,6 +279,7 @@ reduce_precision_p = ReducePrecision(
     formula=_write_reduce_precision,
     numpy=_numpy_reduce_precision,
     jvp=[lambda t, out, x, **params: reduce_precision(t, **params)],
+    transpose=[lambda ct, x, **params: reduce_precision(ct, **params)],
     domain="float",
     narrow=True,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive, UndefinedPrimal, is_linear
 from hloom.ops import linear
@@ -100,6 +100,10 @@ def arity(function: Any) -> int:
     return sum(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in formal)
 
 
+def flat(tangent: Any, out: Any, *primals: Any, **params: Any) -> None:
+    """The partial by an operand that moves the result nowhere, or only in steps: zero."""
+
+
 class Pointwise(Primitive):
     """One result element per operand element; 0-d operands go with any shape."""
 
@@ -129,7 +133,8 @@ class Elementwise(Pointwise):
       a formula as f32 and are rounded once, as in NumPy.
     - `numpy`: the result as a function of ndarrays; narrow floats come as f32 here too.
     - `jvp[i]` maps the tangent of operand i to its share of the result's tangent:
-      `lambda t, out, *primals`; None where the operand has no derivative.
+      `lambda t, out, *primals`; `flat` where that is zero, None where it is not known, and a tangent
+      there is refused.  Only ops that take or give no floats may leave it out: all are flat.
     - `transpose[i]` maps the cotangent back to operand i, for ops that are linear in it:
       `lambda ct, *operands`.
     - `narrow`: formula and NumPy function take narrow floats as they are.
@@ -157,13 +162,20 @@ class Elementwise(Pointwise):
         self.formulas = dict(formula or {})
         self.function = numpy
         self.arity = arity(numpy)
-        self.partials = jvp
+        self.partials = jvp or (flat if self._is_discrete(domain, result) else None,) * self.arity
         self.adjoints = transpose
         self.domain = domain
         self.dtypes = dtypes.DOMAINS[domain]
         self.result = result
         self.narrow = narrow
         self.ways: dict[Any, tuple[Any, bool]] = {}  # a dtype's formula, and whether it has 8 bits
+
+    @staticmethod
+    def _is_discrete(domain: str, result: Any) -> bool:
+        """Whether no operand, or no result, can move by little."""
+        takes = {dtypes.kind(dtype) for dtype in dtypes.DOMAINS[domain]}
+        gives = dtypes.kind(result) if isinstance(result, np.dtype) else "float"
+        return takes.isdisjoint(("float", "complex")) or gives not in ("float", "complex")
 
     def infer(self, *avals: ShapedArray, **params: Any) -> ShapedArray:
         count = len(avals)
@@ -238,18 +250,30 @@ class Elementwise(Pointwise):
     ) -> tuple[Any, Any]:
         out = self(*primals, **params)
         total = None
-        for tangent, partial in zip(tangents, self.partials):
-            if tangent is not None and partial is not None:
-                total = linear.plus(total, partial(tangent, out, *primals, **params))
+        for i, (tangent, partial) in enumerate(zip(tangents, self.partials)):
+            if tangent is None:
+                continue
+            if partial is None:
+                raise self._no_derivative(primals, i)
+            total = linear.plus(total, partial(tangent, out, *primals, **params))
         if total is not None and total.aval.shape != out.aval.shape:
             total = linear.spread_scalar(total, out.aval.shape)
         return out, total
 
+    def _no_derivative(self, primals: Sequence[Any], operand: int) -> NotImplementedError:
+        given = types_text([x.aval for x in primals])
+        return NotImplementedError(
+            f"{self.name} of {given} has no derivative by operand {operand}. Hold it with "
+            "lax.stop_gradient(...), if it does not depend on what you differentiate by."
+        )
+
     def transpose(self, ct: Any, *operands: Any, **params: Any) -> list[Any]:
         cts: list[Any] = [None] * len(operands)
         for i, x in enumerate(operands):
-            adjoint = self.adjoints[i] if i < len(self.adjoints) else None
-            if is_linear(x) and adjoint is not None:
+            if is_linear(x):
+                adjoint = self.adjoints[i] if i < len(self.adjoints) else None
+                if adjoint is None:
+                    raise errors.missing_rule(self.name, "transpose")
                 cts[i] = like_operand(adjoint(ct, *operands, **params), x)
         return cts
 

@@ -3,42 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from hloom.ops import incomplete_numpy, incomplete_programs
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq, select
-from hloom.ops.elementwise import Elementwise, types_text
+from hloom.ops.elementwise import Elementwise
 from hloom.ops.exponential import exp, log, log1p
 from hloom.ops.special import digamma, lgamma
-
-
-class Distribution(Elementwise):
-    """(f32[3], f32[3]) --> f32[3].  An elementwise op of which some operands have no derivative.
-
-    `constant` are their positions: a tangent there is refused, since to leave it out would be
-    quietly wrong.
-    """
-
-    def __init__(self, name: str, *, constant: Sequence[int], way: str, **rules: Any):
-        super().__init__(name, domain="float", **rules)
-        self.constant = constant
-        self.way = way
-
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
-        for i in self.constant:
-            if tangents[i] is not None:
-                given = types_text([x.aval for x in primals])
-                raise NotImplementedError(
-                    f"{self.name} of {given} has no derivative by operand {i}. {self.way}"
-                )
-        return super().jvp(primals, tangents, **params)
-
-
-_HOLD = "Hold it with lax.stop_gradient(...), if it does not depend on what you differentiate by."
 
 
 # ---- gamma -------------------------------------------------------------------------------------
@@ -111,13 +83,12 @@ def _density_slope(a: Any, x: Any) -> Any:
     return select(eq(density, 0), 0, mul(density, _pull(a, x)))
 
 
-igamma_grad_a_p = Distribution(
+igamma_grad_a_p = Elementwise(
     "igamma_grad_a",
     formula=incomplete_programs.igamma_grad_a,
     numpy=incomplete_numpy.igamma_grad_a,
     jvp=[None, lambda t, out, a, x: mul(t, _density_slope(a, x))],
-    constant=(0,),
-    way=_HOLD,
+    domain="float",
 )
 
 
@@ -140,13 +111,12 @@ def _sample_tangent(t: Any, out: Any, a: Any, x: Any) -> Any:
     return neg(mul(t, add(_pull(a, x), mul(out, slope))))
 
 
-random_gamma_grad_p = Distribution(
+random_gamma_grad_p = Elementwise(
     "random_gamma_grad",
     formula=incomplete_programs.random_gamma_grad,
     numpy=incomplete_numpy.random_gamma_grad,
     jvp=[None, _sample_tangent],
-    constant=(0,),
-    way=_HOLD,
+    domain="float",
 )
 
 
@@ -174,13 +144,12 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
     return exp(add(add(near, far), norm))
 
 
-betainc_p = Distribution(
+betainc_p = Elementwise(
     "betainc",
     formula=incomplete_programs.betainc,
     numpy=incomplete_numpy.betainc,
     jvp=[None, None, lambda t, out, a, b, x: mul(t, _beta_density(a, b, x))],
-    constant=(0, 1),
-    way=_HOLD,
+    domain="float",
 )
 
 

@@ -134,7 +134,7 @@ def polygamma(m: Any, x: Any) -> Any:
     """The `m`-th derivative of `digamma`, for whole `m` >= 0 and positive `x`.
 
     Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
-    otherwise.  It has no derivative by `m`.
+    otherwise, and NotImplementedError when differentiated by `m`.
 
     >>> lax.polygamma(1.0, jnp.array([1.0, 2.0]))
     Array([1.644934  , 0.64493406], dtype=float32)
@@ -155,7 +155,7 @@ def zeta(x: Any, q: Any) -> Any:
     """Hurwitz' zeta function, the sum of `(q + k)**-x` over k = 0, 1, 2, ...
 
     Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
-    otherwise.  It has no derivative by `x`.
+    otherwise, and NotImplementedError when differentiated by `x`.
 
     >>> lax.zeta(jnp.array([2.0, 4.0]), 1.0)
     Array([1.644934 , 1.0823234], dtype=float32)

@@ -17,7 +17,7 @@ from hloom.ops.accuracy import check_accuracy
 from hloom.ops.arithmetic import div, divide_complex, mul, neg
 from hloom.ops.compare import eq, ge, select
 from hloom.ops.complex import complex, conj, imag, part_dtype, real
-from hloom.ops.elementwise import Elementwise
+from hloom.ops.elementwise import Elementwise, flat
 from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, where
 from hloom.ops.strict import strict
 
@@ -102,7 +102,7 @@ def abs(x: Any) -> Any:
 
 
 # ---- rounding --------------------------------------------------------------------------------
-floor_p = Elementwise("floor", hlo="floor", numpy=np.floor, domain="float")
+floor_p = Elementwise("floor", hlo="floor", numpy=np.floor, jvp=[flat], domain="float")
 
 
 def floor(x: Any) -> Any:
@@ -116,7 +116,7 @@ def floor(x: Any) -> Any:
     return floor_p(x)
 
 
-ceil_p = Elementwise("ceil", hlo="ceil", numpy=np.ceil, domain="float")
+ceil_p = Elementwise("ceil", hlo="ceil", numpy=np.ceil, jvp=[flat], domain="float")
 
 
 def ceil(x: Any) -> Any:
@@ -168,6 +168,7 @@ round_p = Round(
     "round",
     formula=lambda x, rounding_method: x.apply(_ROUNDINGS[rounding_method]),
     numpy=_numpy_round,
+    jvp=[flat],
     domain="float",
     narrow=True,
 )
