@@ -28,9 +28,9 @@ FLAT = {
     "searchsorted", "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor",
 }  # fmt: skip
 # What their derivative is by convention is no slope; their own tests say what it is.
-BY_CONVENTION = {"nextafter", "rng_uniform", "reduce_precision", "stop_gradient"}
+BY_CONVENTION = {"rng_uniform", "reduce_precision", "stop_gradient"}
 # Their jvp rules say why there is no derivative, and what to do.
-REFUSED = {"composite", "hessenberg", "schur", "scatter_apply", "tridiagonal"}
+REFUSED = {"composite", "hessenberg", "nextafter", "schur", "scatter_apply", "tridiagonal"}
 
 
 def own(primitive: Primitive, rule: str) -> bool:

@@ -6,7 +6,9 @@ import math
 from functools import partial
 from typing import Any
 
+from hloom import dtypes
 from hloom.numpy import domains, eager
+from hloom.numpy.domains import is_complex
 from hloom.numpy.promotion import promote_inexact
 from hloom.ops import arithmetic, compare, trigonometric, unary
 
@@ -243,14 +245,17 @@ def sinc(x: Any, /) -> Any:
 
 def _sinc(x: Any) -> Any:
     y = arithmetic.mul(x, math.pi)
-    near = compare.lt(unary.abs(y), 0.05)  # there its series, the next term of which is below 1 ulp
-    far = compare.select(near, 1.0, y)  # a 0 would make the derivative NaN, chosen or not
-    return compare.select(near, _sinc_series(y), arithmetic.div(trigonometric.sin(far), far))
+    near = compare.lt(unary.abs(y), 1.0)  # there its series: the derivatives of a quotient cancel
+    small = compare.select(near, y, 0.0)  # what is not chosen must have a derivative too
+    far = compare.select(near, 1.0, y)
+    return compare.select(near, _sinc_series(small), arithmetic.div(trigonometric.sin(far), far))
 
 
 def _sinc_series(y: Any) -> Any:
+    """The sum of (-y*y)**k / (2k + 1)!, up to what is below 1 ulp where abs(y) < 1."""
+    terms = 7 if dtypes.bits(y.aval.dtype) == (64 if is_complex(y) else 32) else 10
     square = unary.square(y)
-    total: Any = -1 / 5040
-    for coefficient in (1 / 120, -1 / 6, 1.0):
-        total = arithmetic.add(arithmetic.mul(square, total), coefficient)
+    total: Any = 0.0
+    for k in reversed(range(terms)):
+        total = arithmetic.add(arithmetic.mul(square, total), (-1) ** k / math.factorial(2 * k + 1))
     return total

@@ -157,6 +157,14 @@ def div(x: Any, y: Any) -> Any:
 
 
 # ---- made of them ----------------------------------------------------------------------------
+one_minus_square_p = Elementwise(
+    "one_minus_square",
+    formula=lambda x: (1 - x) * (1 + x),
+    numpy=lambda x: (1 - x) * (1 + x),
+    jvp=[lambda t, out, x: mul(t, mul(x, -2))],  # that of the product would cancel where x is tiny
+)
+
+
 @strict
 def one_minus_square(x: Any) -> Any:
     """`1 - x * x`, without cancellation near 1 and -1: `(1 - x) * (1 + x)`.
@@ -166,7 +174,7 @@ def one_minus_square(x: Any) -> Any:
     >>> lax.one_minus_square(jnp.array([0.5, 0.9999999]))
     Array([7.5000000e-01, 2.3841856e-07], dtype=float32)
     """
-    return mul(sub(1, x), add(1, x))
+    return one_minus_square_p(x)
 
 
 @strict

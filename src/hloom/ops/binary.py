@@ -167,8 +167,9 @@ def _pow_base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _pow_exponent_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
-    """t * x**y * log(x), and 0 where x is 0 and y is not negative."""
-    return mul(t, mul(out, log(select(eq(x, 0), 1, x))))
+    """t * x**y * log(x), and 0 where x**y is, or where x is 0 and y is."""
+    still = bitwise_or(eq(out, 0), eq(x, 0))
+    return mul(t, mul(out, log(select(still, 1, x))))
 
 
 pow_p = Pow(

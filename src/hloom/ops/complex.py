@@ -33,7 +33,7 @@ def _complex_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return _COMPLEX[dtype]
 
 
-def _numpy_complex(x: Any, y: Any) -> Any:
+def numpy_complex(x: Any, y: Any) -> Any:
     result = np.empty(np.broadcast_shapes(x.shape, y.shape), np.result_type(x, np.complex64))
     result.real = x
     result.imag = y
@@ -43,7 +43,7 @@ def _numpy_complex(x: Any, y: Any) -> Any:
 complex_p = Elementwise(
     "complex",
     formula=complex_of,
-    numpy=_numpy_complex,
+    numpy=numpy_complex,
     jvp=[
         lambda t, out, x, y: complex(t, 0.0),
         lambda t, out, x, y: complex(0.0, t),

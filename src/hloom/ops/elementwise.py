@@ -133,8 +133,8 @@ class Elementwise(Pointwise):
       a formula as f32 and are rounded once, as in NumPy.
     - `numpy`: the result as a function of ndarrays; narrow floats come as f32 here too.
     - `jvp[i]` maps the tangent of operand i to its share of the result's tangent:
-      `lambda t, out, *primals`; `flat` where that is zero, None where it is not known, and a tangent
-      there is refused.  Only ops that take or give no floats may leave it out: all are flat.
+      `lambda t, out, *primals`; `flat` where that is zero, None where it is not known, and there
+      a tangent is refused.  Ops that take or give no floats are flat and may leave it out.
     - `transpose[i]` maps the cotangent back to operand i, for ops that are linear in it:
       `lambda ct, *operands`.
     - `narrow`: formula and NumPy function take narrow floats as they are.

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.ops import complex_programs, programs
 from hloom.ops.accuracy import check_accuracy
-from hloom.ops.arithmetic import add, div, mul, sub
+from hloom.ops.arithmetic import add, div, mul, neg, sub
+from hloom.ops.compare import eq, ne, select
+from hloom.ops.complex import complex, imag, numpy_complex, real
 from hloom.ops.elementwise import Elementwise
+from hloom.ops.formula import Term, complex_of, maximum, where
 
 exp_p = Elementwise(
     "exp",
@@ -63,7 +68,7 @@ expm1_p = Elementwise(
     "expm1",
     formula={"float": programs.expm1, "complex": complex_programs.expm1},
     numpy=np.expm1,
-    jvp=[lambda t, out, x: mul(t, add(out, 1))],
+    jvp=[lambda t, out, x: mul(t, exp(x))],
     domain="inexact",
 )
 
@@ -110,7 +115,7 @@ log2_p = Elementwise(
     "log2",
     formula={"float": programs.log2, "complex": complex_programs.log2},
     numpy=np.log2,
-    jvp=[lambda t, out, x: div(t, mul(x, math.log(2)))],
+    jvp=[lambda t, out, x: mul(div(t, x), 1 / math.log(2))],
     domain="inexact",
 )
 
@@ -130,7 +135,7 @@ log10_p = Elementwise(
     "log10",
     formula={"float": programs.log10, "complex": complex_programs.log10},
     numpy=np.log10,
-    jvp=[lambda t, out, x: div(t, mul(x, math.log(10)))],
+    jvp=[lambda t, out, x: mul(div(t, x), 1 / math.log(10))],
     domain="inexact",
 )
 
@@ -195,7 +200,7 @@ logistic_p = Elementwise(
         "complex": complex_programs.logistic,
     },
     numpy=numpy_logistic,
-    jvp=[lambda t, out, x: mul(t, mul(out, sub(1, out)))],
+    jvp=[lambda t, out, x: mul(t, mul(out, logistic(neg(x))))],  # 1 - out would cancel
     domain="inexact",
 )
 
@@ -212,3 +217,110 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
     if accuracy is not None:
         check_accuracy("logistic", accuracy, x)
     return logistic_p(x)
+
+
+# ---- sums of what logarithms stand for -----------------------------------------------------------
+_LN2 = math.log(2)
+
+
+def _gap(x: Term, y: Term) -> Term:
+    """How far the one is below the other, not positive; 0 for two equal infinities."""
+    return where(x == y, 0.0, -abs(x - y))
+
+
+def _log_of_sum(x: Term, y: Term) -> Term:
+    return maximum(x, y) + programs.log1p(_gap(x, y).apply("exponential"))
+
+
+def _log2_of_sum(x: Term, y: Term) -> Term:
+    return maximum(x, y) + programs.log1p(programs.exp2(_gap(x, y))) * (1 / _LN2)
+
+
+def _complex_log_of_sum(x: Term, y: Term, unit: float = 1.0) -> Term:
+    """log(exp(x * unit) + exp(y * unit)) / unit, the imaginary part within pi / unit of 0."""
+    leads = x.real >= y.real
+    large, small = where(leads, x, y), where(leads, y, x)
+    real, turn = _gap(large.real, small.real) * unit, (small.imag - large.imag) * unit
+    above = complex_programs.log1p(complex_programs.exp(complex_of(real, turn)))
+    angle, period = large.imag + above.imag * (1 / unit), 2 * math.pi / unit
+    inside = angle - (angle * (1 / period)).nearest() * period
+    angle = where(abs(angle) <= period / 2, angle, inside)
+    return complex_of(large.real + above.real * (1 / unit), angle)
+
+
+def numpy_logaddexp(x: Any, y: Any) -> Any:
+    """NumPy's, and the same of complex numbers."""
+    return np.logaddexp(x, y) if x.dtype.kind != "c" else _numpy_log_of_sum(x, y, 1.0)
+
+
+def numpy_logaddexp2(x: Any, y: Any) -> Any:
+    """NumPy's, and the same of complex numbers."""
+    return np.logaddexp2(x, y) if x.dtype.kind != "c" else _numpy_log_of_sum(x, y, _LN2)
+
+
+def _numpy_log_of_sum(x: Any, y: Any, unit: float) -> Any:
+    leads = x.real >= y.real
+    large, small = np.where(leads, x, y), np.where(leads, y, x)
+    gap = np.where(large.real == small.real, 0, small.real - large.real)
+    turn = small.imag - large.imag
+    above = _numpy_log1p(np.exp(numpy_complex(gap * unit, turn * unit)))
+    angle, period = large.imag + above.imag / unit, 2 * math.pi / unit
+    inside = angle - np.rint(angle / period) * period
+    angle = np.where(np.abs(angle) <= period / 2, angle, inside)
+    return numpy_complex(large.real + above.real / unit, angle)
+
+
+def _lead(x: Any, y: Any) -> Any:
+    """x - y, and 0 for two equal infinities."""
+    if dtypes.kind(x.aval.dtype) == "complex":
+        return complex(_lead(real(x), real(y)), sub(imag(x), imag(y)))
+    lead = sub(x, y)
+    return select(eq(x, y), select(ne(lead, lead), 0, lead), lead)
+
+
+logaddexp_p = Elementwise(
+    "logaddexp",
+    formula={"float": _log_of_sum, "complex": _complex_log_of_sum},
+    numpy=numpy_logaddexp,
+    jvp=[
+        lambda t, out, x, y: mul(t, logistic(_lead(x, y))),
+        lambda t, out, x, y: mul(t, logistic(_lead(y, x))),
+    ],
+    domain="inexact",
+)
+
+
+def logaddexp(x: Any, y: Any) -> Any:
+    """`log(exp(x) + exp(y))`, without overflow.
+
+    Takes two operands of one float or complex dtype and one shape, or one of them 0-d.  The
+    imaginary part is between -pi and pi.  Raises TypeError otherwise.
+
+    >>> hloom.ops.exponential.logaddexp(jnp.array([0.0, 1e4]), jnp.array([-jnp.inf, 0.0]))
+    Array([    0., 10000.], dtype=float32)
+    """
+    return logaddexp_p(x, y)
+
+
+logaddexp2_p = Elementwise(
+    "logaddexp2",
+    formula={"float": _log2_of_sum, "complex": partial(_complex_log_of_sum, unit=_LN2)},
+    numpy=numpy_logaddexp2,
+    jvp=[
+        lambda t, out, x, y: mul(t, logistic(mul(_lead(x, y), _LN2))),
+        lambda t, out, x, y: mul(t, logistic(mul(_lead(y, x), _LN2))),
+    ],
+    domain="inexact",
+)
+
+
+def logaddexp2(x: Any, y: Any) -> Any:
+    """`log2(2**x + 2**y)`, without overflow.
+
+    Takes two operands of one float or complex dtype and one shape, or one of them 0-d.  The
+    imaginary part is between -pi and pi, divided by log(2).  Raises TypeError otherwise.
+
+    >>> hloom.ops.exponential.logaddexp2(jnp.array([1000.0, 0.0]), jnp.array([1000.0, -jnp.inf]))
+    Array([1001.,    0.], dtype=float32)
+    """
+    return logaddexp2_p(x, y)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+from functools import cache
+from math import factorial
 from typing import Any
 
 from hloom.ops import special_numpy, special_programs
-from hloom.ops.arithmetic import add, div, mul, neg, sub
-from hloom.ops.compare import eq, select
+from hloom.ops.arithmetic import add, div, mul, neg, polynomial, sub
+from hloom.ops.compare import eq, gt, lt, select
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.exponential import exp
-from hloom.ops.formula import Term, chlo, where
-from hloom.ops.unary import sign, square
+from hloom.ops.formula import FLOAT32, Term, chlo, where
+from hloom.ops.partials import gaussian, in_float32
+from hloom.ops.unary import abs, sign, square
 
 # ---- error function --------------------------------------------------------------------------
 erf_p = Elementwise(
     "erf",
     formula=lambda x: chlo("erf", x),
     numpy=special_numpy.erf,
-    jvp=[lambda t, out, x: mul(t, mul(exp(neg(square(x))), 2 / math.sqrt(math.pi)))],
+    jvp=[in_float32(lambda t, out, x: mul(t, mul(gaussian(x), 2 / math.sqrt(math.pi))))],
     domain="float",
 )
 
@@ -38,7 +41,7 @@ erfc_p = Elementwise(
     "erfc",
     formula=special_programs.erfc,
     numpy=special_numpy.erfc,
-    jvp=[lambda t, out, x: mul(t, mul(exp(neg(square(x))), -2 / math.sqrt(math.pi)))],
+    jvp=[in_float32(lambda t, out, x: mul(t, mul(gaussian(x), -2 / math.sqrt(math.pi))))],
     domain="float",
 )
 
@@ -58,7 +61,7 @@ erf_inv_p = Elementwise(
     "erf_inv",
     formula=special_programs.erf_inv,
     numpy=special_numpy.erf_inv,
-    jvp=[lambda t, out, x: mul(t, mul(exp(square(out)), math.sqrt(math.pi) / 2))],
+    jvp=[in_float32(lambda t, out, x: mul(t, mul(exp(square(out)), math.sqrt(math.pi) / 2)))],
     domain="float",
 )
 
@@ -79,7 +82,7 @@ lgamma_p = Elementwise(
     "lgamma",
     formula=special_programs.lgamma,
     numpy=special_numpy.lgamma,
-    jvp=[lambda t, out, x: mul(t, digamma(x))],
+    jvp=[in_float32(lambda t, out, x: mul(t, digamma(x)))],
     domain="float",
 )
 
@@ -100,7 +103,7 @@ digamma_p = Elementwise(
     "digamma",
     formula=special_programs.digamma,
     numpy=special_numpy.digamma,
-    jvp=[lambda t, out, x: mul(t, polygamma(1.0, x))],
+    jvp=[in_float32(lambda t, out, x: mul(t, polygamma(1.0, x)))],
     domain="float",
 )
 
@@ -163,12 +166,43 @@ def zeta(x: Any, q: Any) -> Any:
     return zeta_p(x, q)
 
 
-# ---- Bessel ----------------------------------------------------------------------------------
+# ---- Bessel ------------------------------------------------------------------------------------
+# 1 - I1(x) / I0(x) in powers of 1/x, from its Riccati equation: the two are alike where x is large.
+_FAR = 30.0
+
+
+@cache
+def _excess_coefficients(terms: int) -> tuple[float, ...]:
+    c = [0.0, 0.5]
+    for k in range(1, terms):
+        c.append(((k - 1) * c[k] + sum(c[i] * c[k + 1 - i] for i in range(1, k + 1))) / 2)
+    return tuple(c)
+
+
+def _excess(x: Any, i0e: Any, i1e: Any) -> Any:
+    """sign(x) * i0e(x) - i1e(x)."""
+    far = gt(abs(x), _FAR)
+    inverse = div(1, select(far, x, _FAR))
+    series = polynomial(mul(inverse, sign(x)), _excess_coefficients(8 if _is_single(x) else 20))
+    return select(far, mul(mul(sign(x), i0e), series), sub(mul(sign(x), i0e), i1e))
+
+
+def _is_single(x: Any) -> bool:
+    return bool(x.aval.dtype == FLOAT32)
+
+
+def _i1_over_x(x: Any) -> Any:
+    """I1(x) / x, where abs(x) < 1."""
+    terms = 7 if _is_single(x) else 10
+    series = [2.0 ** (-2 * k - 1) / (factorial(k) * factorial(k + 1)) for k in range(terms)]
+    return polynomial(square(x), series)
+
+
 bessel_i0e_p = Elementwise(
     "bessel_i0e",
     formula=lambda x: special_programs.bessel(x, 0),
     numpy=special_numpy.bessel_i0e,
-    jvp=[lambda t, out, x: mul(t, sub(bessel_i1e(x), mul(sign(x), out)))],
+    jvp=[in_float32(lambda t, out, x: neg(mul(t, _excess(x, out, bessel_i1e(x)))))],
     domain="float",
 )
 
@@ -185,18 +219,21 @@ def bessel_i0e(x: Any) -> Any:
 
 
 def _i1e_tangent(t: Any, out: Any, x: Any) -> Any:
-    """i0e(x) - i1e(x) * (sign(x) + 1/x), which is 1/2 at 0."""
-    origin = eq(x, 0)
-    safe = select(origin, 1, x)
-    slope = sub(bessel_i0e(x), mul(out, add(sign(x), div(1, safe))))
-    return mul(t, select(origin, 0.5, slope))
+    """i0e(x) - sign(x) * i1e(x) - i1e(x) / x."""
+    near = lt(abs(x), 1)
+    small, large = select(near, x, 0), select(near, 1, x)
+    near_ratio = mul(exp(neg(mul(small, sign(small)))), _i1_over_x(small))
+    ratio = select(near, near_ratio, div(out, large))
+    i0e = bessel_i0e(x)
+    rest = select(eq(x, 0), i0e, mul(sign(x), _excess(x, i0e, out)))
+    return mul(t, sub(rest, ratio))
 
 
 bessel_i1e_p = Elementwise(
     "bessel_i1e",
     formula=lambda x: special_programs.bessel(x, 1),
     numpy=special_numpy.bessel_i1e,
-    jvp=[_i1e_tangent],
+    jvp=[in_float32(_i1e_tangent)],
     domain="float",
 )
 
@@ -210,3 +247,32 @@ def bessel_i1e(x: Any) -> Any:
     Array([0.        , 0.20791042], dtype=float32)
     """
     return bessel_i1e_p(x)
+
+
+def _bessel_i1(x: Any) -> Any:
+    """The modified Bessel function of order 1, with all its derivatives."""
+    near, infinite = lt(abs(x), 1), eq(abs(x), math.inf)
+    small, large = select(near, x, 0), select(near, 1, select(infinite, 1, x))
+    half = exp(mul(abs(large), 0.5))
+    far = select(infinite, x, mul(mul(half, bessel_i1e(large)), half))
+    return select(near, mul(small, _i1_over_x(small)), far)
+
+
+bessel_i0_p = Elementwise(
+    "bessel_i0",
+    formula=special_programs.i0,
+    numpy=special_numpy.i0,
+    jvp=[in_float32(lambda t, out, x: mul(t, _bessel_i1(x)))],
+    domain="float",
+)
+
+
+def bessel_i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind of order 0.
+
+    Takes and gives floats.  Raises TypeError for other dtypes.
+
+    >>> hloom.ops.special.bessel_i0(jnp.array([0.0, 1.0]))
+    Array([1.       , 1.2660658], dtype=float32)
+    """
+    return bessel_i0_p(x)

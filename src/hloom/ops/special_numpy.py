@@ -213,3 +213,10 @@ def bessel_i0e(x: Any) -> Any:
 def bessel_i1e(x: Any) -> Any:
     """exp(-|x|) I_1(x)."""
     return _bessel(x, 1)
+
+
+def i0(x: Any) -> Any:
+    """I_0(x)."""
+    half = np.exp(np.abs(x.astype(np.float64)) / 2)
+    finite = half * _bessel(x.astype(np.float64), 0) * half
+    return np.where(np.isinf(x), np.inf, finite).astype(x.dtype)

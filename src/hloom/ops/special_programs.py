@@ -274,3 +274,9 @@ def bessel(x: Term, order: int) -> Term:
     size = where(far, series / beyond.sqrt(), near * a if order else near)
     size = where(a == a, size, a).to(x.dtype)
     return copysign(size, x) if order else size
+
+
+def i0(x: Term) -> Term:
+    """The same without exp(-|x|), which is divided by in two steps: exp(|x|) may overflow alone."""
+    half = programs.exp(abs(x) * 0.5)
+    return where(abs(x) == math.inf, math.inf, half * bessel(x, 0) * half)

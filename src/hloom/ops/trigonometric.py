@@ -9,8 +9,13 @@ import numpy as np
 from hloom.ops import complex_programs, programs
 from hloom.ops.accuracy import check_accuracy
 from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, sub
+from hloom.ops.compare import gt, select
+from hloom.ops.complex import real
 from hloom.ops.elementwise import Elementwise
-from hloom.ops.unary import rsqrt, square
+from hloom.ops.euclid import hypot
+from hloom.ops.exponential import logistic
+from hloom.ops.partials import in_float32
+from hloom.ops.unary import abs, is_complex, rsqrt, square
 
 # ---- of angles -------------------------------------------------------------------------------
 sin_p = Elementwise(
@@ -59,11 +64,24 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
     return cos_p(x)
 
 
+def _sech_squared(x: Any, tanh: Any) -> Any:
+    """1 - tanh**2, which cancels where tanh is close to 1; near 0 and the poles it does not."""
+    far = mul(4, mul(logistic(mul(x, 2)), logistic(mul(x, -2))))
+    size = abs(real(x) if is_complex(x) else x)
+    return select(gt(size, 1), far, one_minus_square(tanh))
+
+
+def _tan_tangent(t: Any, out: Any, x: Any) -> Any:
+    if is_complex(x):
+        return mul(t, _sech_squared(mul(x, 1j), mul(out, 1j)))
+    return mul(t, add(1, square(out)))
+
+
 tan_p = Elementwise(
     "tan",
     formula={"float": programs.tan, "complex": complex_programs.tan},
     numpy=np.tan,
-    jvp=[lambda t, out, x: mul(t, add(1, square(out)))],
+    jvp=[in_float32(_tan_tangent)],
     domain="inexact",
 )
 
@@ -86,7 +104,7 @@ asin_p = Elementwise(
     "asin",
     formula={"float": programs.asin, "complex": complex_programs.asin},
     numpy=np.arcsin,
-    jvp=[lambda t, out, x: mul(t, rsqrt(one_minus_square(x)))],
+    jvp=[in_float32(lambda t, out, x: mul(t, rsqrt(one_minus_square(x))))],
     domain="inexact",
 )
 
@@ -106,7 +124,7 @@ acos_p = Elementwise(
     "acos",
     formula={"float": programs.acos, "complex": complex_programs.acos},
     numpy=np.arccos,
-    jvp=[lambda t, out, x: neg(mul(t, rsqrt(one_minus_square(x))))],
+    jvp=[in_float32(lambda t, out, x: neg(mul(t, rsqrt(one_minus_square(x)))))],
     domain="inexact",
 )
 
@@ -122,11 +140,17 @@ def acos(x: Any) -> Any:
     return acos_p(x)
 
 
+def _atan_tangent(t: Any, out: Any, x: Any) -> Any:
+    if is_complex(x):
+        return div(t, one_minus_square(mul(x, 1j)))  # exact near the poles
+    return div(t, add(1, square(x)))
+
+
 atan_p = Elementwise(
     "atan",
     formula={"float": programs.atan, "complex": complex_programs.atan},
     numpy=np.arctan,
-    jvp=[lambda t, out, x: div(t, add(1, square(x)))],
+    jvp=[in_float32(_atan_tangent)],
     domain="inexact",
 )
 
@@ -144,8 +168,8 @@ def atan(x: Any) -> Any:
 
 def _atan2_share(t: Any, y: Any, x: Any, numerator: Any) -> Any:
     """t * numerator / (x*x + y*y), without overflow; numerator is x or -y."""
-    length = add(square(x), square(y))
-    return mul(t, div(numerator, length))
+    length = hypot(x, y)
+    return mul(t, div(div(numerator, length), length))
 
 
 atan2_p = Elementwise(
@@ -153,8 +177,8 @@ atan2_p = Elementwise(
     formula=programs.atan2,
     numpy=np.arctan2,
     jvp=[
-        lambda t, out, y, x: _atan2_share(t, y, x, x),
-        lambda t, out, y, x: _atan2_share(t, y, x, neg(y)),
+        in_float32(lambda t, out, y, x: _atan2_share(t, y, x, x)),
+        in_float32(lambda t, out, y, x: _atan2_share(t, y, x, neg(y))),
     ],
     domain="float",
 )
@@ -218,7 +242,7 @@ tanh_p = Elementwise(
     hlo="tanh",
     formula={"complex": complex_programs.tanh},
     numpy=np.tanh,
-    jvp=[lambda t, out, x: mul(t, one_minus_square(out))],
+    jvp=[in_float32(lambda t, out, x: mul(t, _sech_squared(x, out)))],
     domain="inexact",
 )
 
@@ -237,11 +261,16 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
     return tanh_p(x)
 
 
+def _asinh_tangent(t: Any, out: Any, x: Any) -> Any:
+    """t / sqrt(1 + x*x), without overflow."""
+    return div(t, cosh(out) if is_complex(x) else hypot(x, 1))
+
+
 asinh_p = Elementwise(
     "asinh",
     formula={"float": programs.asinh, "complex": complex_programs.asinh},
     numpy=np.arcsinh,
-    jvp=[lambda t, out, x: mul(t, rsqrt(add(square(x), 1)))],
+    jvp=[in_float32(_asinh_tangent)],
     domain="inexact",
 )
 
@@ -261,7 +290,7 @@ acosh_p = Elementwise(
     "acosh",
     formula={"float": programs.acosh, "complex": complex_programs.acosh},
     numpy=np.arccosh,
-    jvp=[lambda t, out, x: mul(t, mul(rsqrt(sub(x, 1)), rsqrt(add(x, 1))))],
+    jvp=[in_float32(lambda t, out, x: mul(t, mul(rsqrt(sub(x, 1)), rsqrt(add(x, 1)))))],
     domain="inexact",
 )
 
@@ -281,7 +310,7 @@ atanh_p = Elementwise(
     "atanh",
     formula={"float": programs.atanh, "complex": complex_programs.atanh},
     numpy=np.arctanh,
-    jvp=[lambda t, out, x: div(t, one_minus_square(x))],
+    jvp=[in_float32(lambda t, out, x: div(t, one_minus_square(x)))],
     domain="inexact",
 )
 

@@ -22,14 +22,15 @@ from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, where
 from hloom.ops.strict import strict
 
 
-def _is_complex(x: Any) -> bool:
+def is_complex(x: Any) -> bool:
+    """Whether the array holds complex numbers."""
     return dtypes.kind(x.aval.dtype) == "complex"
 
 
 # ---- sign, abs -------------------------------------------------------------------------------
 def _sign_tangent(t: Any, out: Any, x: Any) -> Any:
     """None for real numbers; for complex ones the turning of x, at a right angle to it."""
-    if not _is_complex(x):
+    if not is_complex(x):
         return None
     size = abs(x)
     turn = div(imag(mul(conj(out), t)), select(eq(size, 0), 1, size))
@@ -66,7 +67,7 @@ def _abs_complex(x: Term) -> Term:
 
 def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
     """The part of the tangent along x; at 0 it is `t` for real numbers, 0 for complex ones."""
-    if _is_complex(x):
+    if is_complex(x):
         return real(mul(conj(sign(x)), t))
     return select(ge(x, 0), t, neg(t))
 
@@ -149,7 +150,6 @@ def _numpy_round(x: Any, *, rounding_method: int) -> Any:
 
 
 _ROUNDINGS = ("round_nearest_afz", "round_nearest_even")
-
 
 
 class Round(Elementwise):

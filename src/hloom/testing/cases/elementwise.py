@@ -75,6 +75,7 @@ SHAPES = ((0.5, 9.0), (0.5, 9.0))
 ROUNDED = "correctly rounded; complex: sums of rounded products"
 XLA = "XLA's function; complex: products of several"
 OURS = "our program; complex: products of several"
+CANCELS = "one operand and what is above it may nearly cancel"
 TAIL = "exp passes on the error of its operand, which is as large as the result's logarithm"
 
 
@@ -178,6 +179,16 @@ CASES = [
         "logistic", exponential.logistic, INEXACT, WIDE, SOME, exponential.numpy_logistic,
         (3, 3, 20), XLA,
     ),
+    row(
+        "logaddexp", exponential.logaddexp, INEXACT, PAIR, PAIR, exponential.numpy_logaddexp,
+        (3, 2, 20), CANCELS,
+        corners=False,
+    ),
+    row(
+        "logaddexp2", exponential.logaddexp2, INEXACT, PAIR, PAIR, exponential.numpy_logaddexp2,
+        (3, 2, 20), CANCELS,
+        corners=False,
+    ),
     # trigonometric and hyperbolic functions
     row("sin", trigonometric.sin, INEXACT, WIDE, SOME, np.sin, (2, 1, 12), XLA),
     row("cos", trigonometric.cos, INEXACT, WIDE, SOME, np.cos, (2, 1, 12), XLA),
@@ -210,6 +221,10 @@ CASES = [
     row(
         "digamma", special.digamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.digamma,
         (1, 16, 0), OURS
+    ),
+    row(
+        "bessel_i0", special.bessel_i0, FLOATS, WIDE, SOME, special_numpy.i0, (3, 9, 0),
+        "a product with exp, twice"
     ),
     row(
         "bessel_i0e", special.bessel_i0e, FLOATS, WIDE, AWAY, special_numpy.bessel_i0e, (1, 4, 0),
