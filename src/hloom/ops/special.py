@@ -12,7 +12,7 @@ from hloom.ops.arithmetic import add, div, mul, neg, polynomial, sub
 from hloom.ops.compare import eq, gt, lt, select
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.exponential import exp
-from hloom.ops.formula import FLOAT32, Term, chlo, where
+from hloom.ops.formula import FLOAT32, chlo
 from hloom.ops.partials import gaussian, in_float32
 from hloom.ops.unary import abs, sign, square
 
@@ -103,7 +103,7 @@ digamma_p = Elementwise(
     "digamma",
     formula=special_programs.digamma,
     numpy=special_numpy.digamma,
-    jvp=[in_float32(lambda t, out, x: mul(t, polygamma(1.0, x)))],
+    jvp=[in_float32(lambda t, out, x: mul(t, zeta(2.0, x)))],
     domain="float",
 )
 
@@ -119,14 +119,9 @@ def digamma(x: Any) -> Any:
     return digamma_p(x)
 
 
-def _zero_at_infinity(value: Term, x: Term) -> Term:
-    """XLA's own is NaN there."""
-    return where(x == math.inf, where(value == value, value, value.full(0.0)), value)
-
-
 polygamma_p = Elementwise(
     "polygamma",
-    formula=lambda n, x: _zero_at_infinity(chlo("polygamma", n, x), x),
+    formula=special_programs.polygamma,
     numpy=special_numpy.polygamma,
     jvp=[None, lambda t, out, n, x: mul(t, polygamma(add(n, 1), x))],
     domain="float",
@@ -134,7 +129,7 @@ polygamma_p = Elementwise(
 
 
 def polygamma(m: Any, x: Any) -> Any:
-    """The `m`-th derivative of `digamma`, for whole `m` >= 0 and positive `x`.
+    """The `m`-th derivative of `digamma`, for whole `m` >= 0; NaN for other `m`.
 
     Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
     otherwise, and NotImplementedError when differentiated by `m`.
@@ -147,7 +142,7 @@ def polygamma(m: Any, x: Any) -> Any:
 
 zeta_p = Elementwise(
     "zeta",
-    formula=lambda x, q: _zero_at_infinity(chlo("zeta", x, q), q),
+    formula=special_programs.zeta,
     numpy=special_numpy.zeta,
     jvp=[None, lambda t, out, x, q: neg(mul(t, mul(x, zeta(add(x, 1), q))))],
     domain="float",
@@ -157,6 +152,8 @@ zeta_p = Elementwise(
 def zeta(x: Any, q: Any) -> Any:
     """Hurwitz' zeta function, the sum of `(q + k)**-x` over k = 0, 1, 2, ...
 
+    NaN for `x` below 1; infinite at 1 and where `q` is 0 or a negative whole number.  Other
+    negative `q` take whole `x`.
     Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
     otherwise, and NotImplementedError when differentiated by `x`.
 

@@ -131,7 +131,7 @@ def _digamma(x: float) -> float:
 digamma = _each(_digamma)
 
 # B_2k / (2k)!
-_BERNOULLI = (
+BERNOULLI = (
     1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000,
     1 / 74724249600, -3617 / 10670622842880000,
 )  # fmt: skip
@@ -141,24 +141,34 @@ def _zeta(x: float, q: float) -> float:
     """Euler and Maclaurin's summation, after ten terms of the sum itself."""
     if x == 1.0:
         return math.inf
-    if x < 1.0 or x != x or q != q or q == -math.inf:
+    if x < 1.0 or x != x or q != q:
         return math.nan
+    if q <= 0.0:
+        if q == -math.inf or q == math.floor(q):
+            return math.inf
+        return _zeta_of_negative(x, q) if x == math.inf or x == math.floor(x) else math.nan
     if math.inf in (x, q):
         return 0.0 if q > 1.0 else 1.0 if q == 1.0 else math.inf
-    if q <= 0.0:
-        if q == math.floor(q):
-            return math.inf
-        if x != math.floor(x):
-            return math.nan
     total = math.fsum(_power(q + k, -x) for k in range(10))
     a = q + 10
-    total += _power(a, 1 - x) / (x - 1) + _power(a, -x) / 2
-    factor, scale = x, _power(a, -x - 1)
-    for k, bernoulli in enumerate(_BERNOULLI):
+    factor, scale, square = x, _power(a, 1 - x), 1 / a / a
+    total += scale * (1 / (x - 1) + 0.5 / a)
+    for k, bernoulli in enumerate(BERNOULLI):
+        scale *= square
+        if scale == 0.0:
+            break
         total += bernoulli * factor * scale
         factor *= (x + 2 * k + 1) * (x + 2 * k + 2)
-        scale /= a * a
     return total
+
+
+def _zeta_of_negative(x: float, q: float) -> float:
+    """For whole x, from zeta(x, 1 - q) and the sum over all k, which has period 1."""
+    if x == math.inf:
+        return math.inf
+    part, sign = q - round(q), -1.0 if x % 2 else 1.0
+    below = _zeta(x, 1 - part) - _zeta(x, 1 - q)
+    return _power(part, -x) + _zeta(x, 1 + part) + sign * below
 
 
 def _power(base: float, exponent: float) -> float:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hloom.core.aval import ShapedArray
 from hloom.ops import programs, programs_f32, programs_f64
 from hloom.ops.formula import (
+    BOOL,
     FLOAT32,
     FLOAT64,
     INT64,
@@ -29,7 +31,7 @@ from hloom.ops.formula import (
     replaced_if,
     where,
 )
-from hloom.ops.special_numpy import BESSEL
+from hloom.ops.special_numpy import BERNOULLI, BESSEL
 
 # ---- error functions ---------------------------------------------------------------------------
 # (1 + 2x) exp(x*x) erfc(x) in powers of (x - 4)/(x + 4) + 1/8, for x from 0 to 28: for f32, f64.
@@ -241,6 +243,91 @@ def digamma(x: Term) -> Term:
         return where(wide == 0.0, copysign(wide.full(math.inf), -wide), value).to(x.dtype)
 
     return _mirrored(x, right, everywhere)
+
+
+# ---- zeta --------------------------------------------------------------------------------------
+def _zeta_of_positive(x: Term, q: Term, terms: int) -> Term:
+    """Euler and Maclaurin's summation of `(q + k)**-x` after some terms, for q > 0 and x > 1."""
+    total = q.apply("power", -x)
+    for k in range(1, terms):
+        total = total + (q + float(k)).apply("power", -x)
+    a = q + float(terms)
+    z = 1.0 / (a * a)
+    series = x.full(0.0)
+    for k in reversed(range(len(BERNOULLI))):
+        rising = (x + float(2 * k - 1)) * (x + float(2 * k)) if k else x
+        series = rising * z * (series + BERNOULLI[k])
+    scale = a.apply("power", 1.0 - x)
+    rest = scale * (1.0 / (x - 1.0) + 0.5 / a + series)
+    return total + where(scale > 0.0, rest, 0.0)  # a series of infinite x is NaN
+
+
+def _zeta_of_negative(x: Term, q: Term, mirrored: Term, terms: int) -> Term:
+    """For whole x, from `mirrored`, zeta(x, 1 - q), and the sum over all k, which has period 1."""
+    part, odd = q - q.nearest(), is_odd(x)
+    first = abs(part).apply("power", -x)
+    first = where(odd & (part < 0.0), -first, first)
+    above, below = _pair(
+        lambda x, y: _zeta_of_positive(x, y, terms), (x, 1.0 + part), (x, 1.0 - part)
+    )
+    rest = below - mirrored
+    return first + above + where(odd, -rest, rest)
+
+
+def _pair(function: Callable[..., Term], *calls: tuple[Term, ...]) -> list[Term]:
+    """Two calls of a function in one, of operands side by side: half the program."""
+    block, size, shape = calls[0][0].block, calls[0][0].size, calls[0][0].shape
+    flat = [[block.reshape(x.operand, (size,)) for x in call] for call in calls]
+    both = function(*[Term(block, block.concatenate(list(xs), 0)) for xs in zip(*flat)])
+    halves = [block.slice(both.operand, (i * size,), ((i + 1) * size,)) for i in range(2)]
+    return [Term(block, block.reshape(half, shape)) for half in halves]
+
+
+def is_odd(x: Term) -> Term:
+    """Whether a whole number is odd."""
+    half = x * 0.5
+    return half != half.floor()
+
+
+def zeta(x: Term, q: Term) -> Term:
+    """4 ulp, of negative q 1e-15 of the largest summand; XLA's own is wrong where q < -9."""
+    dtype, terms = x.dtype, 4 if x.dtype == FLOAT32 else 10
+    x, q = x.to(FLOAT64), q.to(FLOAT64)
+    value = _zeta_of_positive(x, where(q > 0.0, q, 1.0 - q), terms)
+    value = _zeta_where_negative(x, q, value, terms)
+    value = where((q <= 0.0) & (x != x.floor()), math.nan, value)
+    value = where((q <= 0.0) & (q == q.floor()), math.inf, value)
+    value = where((q == math.inf) & (x == x), 0.0, value)
+    return where(x == 1.0, math.inf, where(x > 1.0, value, math.nan)).to(dtype)
+
+
+def _zeta_where_negative(x: Term, q: Term, value: Term, terms: int) -> Term:
+    """Of many numbers only if one is negative, in a loop of at most one turn: see `replaced_if`."""
+
+    def again(inner: Any, again: Any, *state: Any) -> Any:
+        return again
+
+    def turn(inner: Any, again: Any, *state: Any) -> list[Any]:
+        x, q, value = (Term(inner, s) for s in state)
+        value = where(q > 0.0, value, _zeta_of_negative(x, q, value, terms))
+        return [inner.constant(False, ShapedArray((), BOOL)), *state[:2], value.operand]
+
+    if q.size < programs.MANY:
+        return where(q > 0.0, value, _zeta_of_negative(x, q, value, terms))
+    state = [holds_anywhere((q < 0.0) & (q != q.floor())), x, q, value]
+    return Term(q.block, q.block.while_loop(again, turn, [s.operand for s in state])[3])
+
+
+def polygamma(n: Term, x: Term) -> Term:
+    """(-1)**(n+1) n! zeta(n + 1, x), and digamma for n = 0."""
+    dtype, made = n.dtype, SHORT if n.dtype == FLOAT32 else LONG
+    order = n.to(FLOAT64)
+    whole = (order >= 0.0) & (order < math.inf) & (order == order.floor())
+    safe = where(whole, order, 1.0)
+    factorial = programs.exp(lgamma_of_positive(safe + 1.0, made))
+    size = factorial * zeta(safe + 1.0, x.to(FLOAT64))
+    value = where(is_odd(safe), size, -size).to(dtype)
+    return where(order == 0.0, digamma(x), where(whole, value, math.nan))
 
 
 # ---- Bessel ------------------------------------------------------------------------------------

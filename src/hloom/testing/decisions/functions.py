@@ -102,9 +102,54 @@ FUNCTIONS = (
         "The limit, and SciPy's answer.",
         numpy="has none",
         plain=chlo_op("polygamma"),
-        lowering="hloom.ops.special._zero_at_infinity",
+        lowering="hloom.ops.special_programs.zeta",
         xla=f32(NAN, NAN),
         reference=f32(NAN, NAN),
+    ),
+    Decision(
+        "Polygamma has poles at 0 and the negative whole numbers",
+        "lax.polygamma(x, y)",
+        (f32(0.0, 0.0, 1.0, 2.0, 2.0, 1.0, 2.0), f32(0.0, -0.0, 0.0, 0.0, -0.0, -1.0, -INF)),
+        f32(-INF, INF, INF, -INF, -INF, INF, -INF),
+        "SciPy's answer; from order 1 on it has the sign of the side above, and -inf counts as a "
+        "whole number. Of order 0 it is digamma.",
+        numpy="has none",
+        plain=chlo_op("polygamma"),
+        lowering="hloom.ops.special_programs.polygamma",
+        xla=ByVersion(
+            f32(NAN, NAN, INF, NAN, NAN, INF, NAN), f32(-INF, -INF, INF, NAN, NAN, INF, NAN)
+        ),
+        reference=ByVersion(
+            f32(NAN, NAN, INF, NAN, NAN, INF, NAN), f32(-INF, -INF, INF, NAN, NAN, INF, NAN)
+        ),
+    ),
+    Decision(
+        "Zeta is not a number below 1, and infinite at 1 and at its poles",
+        "lax.zeta(x, y)",
+        (
+            f32(0.0, -0.0, 0.0, -1.0, 1.0, 2.5, 2.0, 2.5, INF, INF),
+            f32(0.0, -0.0, -1.0, 2.0, 2.0, 0.0, -INF, -0.5, 1.0, 2.0),
+        ),
+        f32(NAN, NAN, NAN, NAN, INF, INF, INF, NAN, 1.0, 0.0),
+        "SciPy's answer, but for the last, which is the limit and NaN in SciPy.",
+        numpy="has none",
+        plain=chlo_op("zeta"),
+        lowering="hloom.ops.special_programs.zeta",
+        xla=f32(INF, INF, INF, NAN, INF, NAN, INF, NAN, NAN, NAN),
+        reference=f32(INF, INF, INF, NAN, INF, NAN, INF, NAN, 1.0, NAN),
+    ),
+    Decision(
+        "Zeta and polygamma of negative numbers, far from 0 too",
+        "lax.zeta(x, y)",
+        (f32(2.0, 2.0, 3.0), f32(-0.5, -20.5, -1000.25)),
+        f32(8.934802, 9.821994, -62.01255),
+        "By the sum over all whole numbers, which has period 1.",
+        numpy="has none",
+        plain=chlo_op("zeta"),
+        lowering="hloom.ops.special_programs.zeta",
+        ulp=1,
+        xla=f32(8.934802, -0.047610056, 4.9925069e-07),
+        reference=f32(8.934802, -0.047610056, 4.9925069e-07),
     ),
     # ---- digits
     Decision(
