@@ -108,7 +108,9 @@ def _i0(x: NDArray) -> NDArray:
 
 
 def _spacing(x: NDArray) -> NDArray:
-    """NumPy's of float16 forgets the sign, and is half of it at powers of two."""
+    """NumPy's knows no bfloat16."""
+    if x.dtype.kind == "f":
+        return np.spacing(x)
     size = np.abs(x)
     return np.where(x < 0, -1, 1).astype(x.dtype) * (
         np.nextafter(size, size.dtype.type(np.inf)) - size

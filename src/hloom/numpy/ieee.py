@@ -15,9 +15,10 @@ from hloom.ops import arithmetic, binary, compare, linear, unary
 from hloom.ops.complex import complex as complex_of
 from hloom.ops.complex import imag, real
 from hloom.ops.convert import bitcast_convert_type_p, convert_element_type_p
+from hloom.ops.shape import stop_gradient
 
 BOOL, INT32, INT64 = np.dtype("bool"), np.dtype("int32"), np.dtype("int64")
-FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+FLOAT16, FLOAT32, FLOAT64 = map(np.dtype, ("float16", "float32", "float64"))
 INFINITY, NAN = float("inf"), float("nan")
 
 
@@ -242,8 +243,8 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
 def spacing(x: Any, /) -> Any:
     """The distance to the next float away from 0, with the sign of `x`; NaN of infinities.
 
-    Integers and bools become the default float.  Raises TypeError for complex numbers and 8-bit
-    floats.
+    Integers and bools become the default float.  Of float16, as in NumPy, it is the distance to the
+    next larger float, never negative.  Raises TypeError for complex numbers and 8-bit floats.
 
     >>> jnp.spacing(jnp.array([1.0, -1.0, 1e10]))
     Array([ 1.1920929e-07, -1.1920929e-07,  1.0240000e+03], dtype=float32)
@@ -251,6 +252,8 @@ def spacing(x: Any, /) -> Any:
     (x,) = domains.floats("spacing", x)
     if dtypes.bits(x.aval.dtype) < 16:
         raise domains.unsupported("spacing", [x], "convert first: x.astype('float32')")
+    if x.aval.dtype == FLOAT16:
+        return compare.select(unary.is_finite(x), _distance_upwards(x), NAN)
     limits = dtypes.finfo(x.aval.dtype)
     digits, infinity = int(limits.nmant), int(limits.maxexp) - int(limits.minexp) + 1
     bits = _bits(x)
@@ -266,6 +269,13 @@ def spacing(x: Any, /) -> Any:
     sign = compare.select(compare.eq(magnitude, 0), 0, binary.bitwise_xor(bits, magnitude))
     distance = bitcast_convert_type_p(binary.bitwise_or(size, sign), new_dtype=x.aval.dtype)
     return compare.select(unary.is_finite(x), distance, NAN)
+
+
+def _distance_upwards(x: Any) -> Any:
+    """From a float16 to the next larger one, by way of float32, in which none is subnormal."""
+    x = stop_gradient(x)
+    above = binary.nextafter(x, linear.constant(INFINITY, FLOAT16))
+    return _converted(arithmetic.sub(_converted(above, FLOAT32), _converted(x, FLOAT32)), FLOAT16)
 
 
 def _magnitude(bits: Any) -> Any:
