@@ -251,10 +251,10 @@ def tan(z: Term) -> Term:
 
 
 def sign(z: Term) -> Term:
-    """z / |z|; 0 for zero; an infinite part alone points along its axis."""
+    """z / |z|; 0 where that is 0, or flushed; an infinite part alone points along its axis."""
     x, y = z.real, z.imag
     size = abs(z)
-    zero = is_zero(x) & is_zero(y)
+    zero = size == 0.0
     divisor = where(zero, x.full(1.0), size)
     real, imag = x / divisor, y / divisor
     only_x, only_y = is_inf(x) & ~is_inf(y), is_inf(y) & ~is_inf(x)

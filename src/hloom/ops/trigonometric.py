@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,31 @@ def tan(x: Any, *, accuracy: Any = None) -> Any:
     return tan_p(x)
 
 
+def _inverse_root(x: Any, root: Callable[[Any], Any], out: Any) -> Any:
+    """1 / sqrt(1 - x*x), which is `1 / root(out)` too: of large complex numbers that is taken."""
+    if not is_complex(x):
+        return rsqrt(one_minus_square(x))
+    far = gt(abs(x), 2)
+    return select(far, div(1, root(out)), rsqrt(one_minus_square(select(far, 0, x))))
+
+
+_LARGE = 2.0**32  # 1 - x*x is -x*x from here on
+
+
+def _inverse(x: Any) -> Any:
+    """1 / (1 - x*x); of large complex numbers the square may be NaN."""
+    if not is_complex(x):
+        return div(1, one_minus_square(x))
+    far = gt(abs(x), _LARGE)
+    distant = neg(square(div(1, select(far, x, 1))))
+    return select(far, distant, div(1, one_minus_square(select(far, 0, x))))
+
+
 asin_p = Elementwise(
     "asin",
     formula={"float": programs.asin, "complex": complex_programs.asin},
     numpy=np.arcsin,
-    jvp=[in_float32(lambda t, out, x: mul(t, rsqrt(one_minus_square(x))))],
+    jvp=[in_float32(lambda t, out, x: mul(t, _inverse_root(x, cos, out)))],
     domain="inexact",
 )
 
@@ -124,7 +145,7 @@ acos_p = Elementwise(
     "acos",
     formula={"float": programs.acos, "complex": complex_programs.acos},
     numpy=np.arccos,
-    jvp=[in_float32(lambda t, out, x: neg(mul(t, rsqrt(one_minus_square(x)))))],
+    jvp=[in_float32(lambda t, out, x: neg(mul(t, _inverse_root(x, sin, out))))],
     domain="inexact",
 )
 
@@ -142,7 +163,7 @@ def acos(x: Any) -> Any:
 
 def _atan_tangent(t: Any, out: Any, x: Any) -> Any:
     if is_complex(x):
-        return div(t, one_minus_square(mul(x, 1j)))  # exact near the poles
+        return mul(t, _inverse(mul(x, 1j)))  # exact near the poles
     return div(t, add(1, square(x)))
 
 
@@ -263,7 +284,9 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
 
 def _asinh_tangent(t: Any, out: Any, x: Any) -> Any:
     """t / sqrt(1 + x*x), without overflow."""
-    return div(t, cosh(out) if is_complex(x) else hypot(x, 1))
+    if is_complex(x):
+        return mul(t, _inverse_root(mul(x, 1j), cosh, out))
+    return div(t, hypot(x, 1))
 
 
 asinh_p = Elementwise(
@@ -310,7 +333,7 @@ atanh_p = Elementwise(
     "atanh",
     formula={"float": programs.atanh, "complex": complex_programs.atanh},
     numpy=np.arctanh,
-    jvp=[in_float32(lambda t, out, x: div(t, one_minus_square(x)))],
+    jvp=[in_float32(lambda t, out, x: mul(t, _inverse(x)))],
     domain="inexact",
 )
 
