@@ -9,17 +9,46 @@ from hloom.ops import incomplete_numpy, incomplete_programs
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq, select
 from hloom.ops.elementwise import Elementwise
-from hloom.ops.exponential import exp, log, log1p
-from hloom.ops.special import digamma, lgamma
+from hloom.ops.exponential import log, log1p
+from hloom.ops.partials import in_float32
+from hloom.ops.special import digamma
 
 
 # ---- gamma -------------------------------------------------------------------------------------
-def _gamma_density(a: Any, x: Any) -> Any:
-    """dP/dx, `x**(a-1) exp(-x) / gamma(a)`; at 0 its limit."""
-    power = sub(a, 1)
-    flat = eq(power, 0)  # 0 * log(0) would be NaN
-    density = exp(sub(sub(mul(power, select(flat, 1, log(x))), x), lgamma(a)))
-    return select(eq(x, math.inf), 0, select(eq(a, math.inf), 0, density))
+def _gamma_density_tangent(t: Any, out: Any, a: Any, x: Any) -> Any:
+    """The density times (a - 1)/x - 1, which is -1 for the exponential and at infinity."""
+    plain = select(eq(x, math.inf), True, eq(a, 1))
+    slope = div(sub(sub(a, 1), x), select(plain, 1, x))
+    return mul(t, mul(out, select(plain, -1, slope)))
+
+
+gamma_density_p = Elementwise(
+    "gamma_density",
+    formula=incomplete_programs.gamma_density,
+    numpy=incomplete_numpy.gamma_density,
+    jvp=[
+        in_float32(lambda t, out, a, x: mul(t, _times_pull(out, a, x))),
+        in_float32(_gamma_density_tangent),
+    ],
+    domain="float",
+)
+
+
+def gamma_density(a: Any, x: Any) -> Any:
+    """The derivative of `igamma(a, x)` by `x`: `x**(a-1) exp(-x) / gamma(a)`; at 0 its limit.
+
+    Takes two operands of one float dtype and one shape, or one of them 0-d; NaN where one is
+    negative or both are 0.  Raises TypeError otherwise.
+
+    >>> hloom.ops.incomplete.gamma_density(2.0, jnp.array([0.0, 1.0, 5.0]))
+    Array([0.        , 0.36787945, 0.03368973], dtype=float32)
+    """
+    return gamma_density_p(a, x)
+
+
+def _times_pull(density: Any, a: Any, x: Any) -> Any:
+    """The derivative of the density by a."""
+    return select(eq(density, 0), 0, mul(density, _pull(a, x)))
 
 
 igamma_p = Elementwise(
@@ -28,7 +57,7 @@ igamma_p = Elementwise(
     numpy=incomplete_numpy.igamma,
     jvp=[
         lambda t, out, a, x: mul(t, igamma_grad_a(a, x)),
-        lambda t, out, a, x: mul(t, _gamma_density(a, x)),
+        lambda t, out, a, x: mul(t, gamma_density(a, x)),
     ],
     domain="float",
 )
@@ -54,7 +83,7 @@ igammac_p = Elementwise(
     numpy=incomplete_numpy.igammac,
     jvp=[
         lambda t, out, a, x: neg(mul(t, igamma_grad_a(a, x))),
-        lambda t, out, a, x: neg(mul(t, _gamma_density(a, x))),
+        lambda t, out, a, x: neg(mul(t, gamma_density(a, x))),
     ],
     domain="float",
 )
@@ -77,17 +106,11 @@ def _pull(a: Any, x: Any) -> Any:
     return sub(log(x), digamma(a))
 
 
-def _density_slope(a: Any, x: Any) -> Any:
-    """The derivative of the density by a."""
-    density = _gamma_density(a, x)
-    return select(eq(density, 0), 0, mul(density, _pull(a, x)))
-
-
 igamma_grad_a_p = Elementwise(
     "igamma_grad_a",
     formula=incomplete_programs.igamma_grad_a,
     numpy=incomplete_numpy.igamma_grad_a,
-    jvp=[None, lambda t, out, a, x: mul(t, _density_slope(a, x))],
+    jvp=[None, lambda t, out, a, x: mul(t, _times_pull(gamma_density(a, x), a, x))],
     domain="float",
 )
 
@@ -135,20 +158,50 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
 
 
 # ---- beta --------------------------------------------------------------------------------------
-def _beta_density(a: Any, b: Any, x: Any) -> Any:
-    """dI/dx, `x**(a-1) (1-x)**(b-1) / B(a, b)`; at 0 and 1 its limits."""
-    low, high = sub(a, 1), sub(b, 1)
-    near = mul(low, select(eq(low, 0), 1, log(x)))
-    far = mul(high, select(eq(high, 0), 1, log1p(neg(x))))
-    norm = sub(lgamma(add(a, b)), add(lgamma(a), lgamma(b)))
-    return exp(add(add(near, far), norm))
+def _beta_density_tangent(t: Any, out: Any, a: Any, b: Any, x: Any) -> Any:
+    """The density times (a - 1)/x - (b - 1)/(1 - x); a parameter of 1 has no part in it."""
+    flat_a, flat_b, y = eq(a, 1), eq(b, 1), sub(1, x)
+    near = select(flat_a, 0, div(sub(a, 1), select(flat_a, 1, x)))
+    far = select(flat_b, 0, div(sub(b, 1), select(flat_b, 1, y)))
+    return mul(t, mul(out, sub(near, far)))
+
+
+def _beta_density_by(t: Any, out: Any, a: Any, b: Any, log: Any) -> Any:
+    """The tangent by a; `log` is the logarithm of x."""
+    pull = add(log, sub(digamma(add(a, b)), digamma(a)))
+    return mul(t, select(eq(out, 0), 0, mul(out, pull)))
+
+
+beta_density_p = Elementwise(
+    "beta_density",
+    formula=incomplete_programs.beta_density,
+    numpy=incomplete_numpy.beta_density,
+    jvp=[
+        in_float32(lambda t, out, a, b, x: _beta_density_by(t, out, a, b, log(x))),
+        in_float32(lambda t, out, a, b, x: _beta_density_by(t, out, b, a, log1p(neg(x)))),
+        in_float32(_beta_density_tangent),
+    ],
+    domain="float",
+)
+
+
+def beta_density(a: Any, b: Any, x: Any) -> Any:
+    """The derivative of `betainc(a, b, x)` by `x`: `x**(a-1) (1-x)**(b-1) / B(a, b)`.
+
+    Takes three operands of one float dtype and one shape, or some of them 0-d; NaN where a or b is
+    negative, or x is not between 0 and 1, where it has its limits.  Raises TypeError otherwise.
+
+    >>> hloom.ops.incomplete.beta_density(2.0, 3.0, jnp.array([0.0, 0.5, 1.0]))
+    Array([0. , 1.5, 0. ], dtype=float32)
+    """
+    return beta_density_p(a, b, x)
 
 
 betainc_p = Elementwise(
     "betainc",
     formula=incomplete_programs.betainc,
     numpy=incomplete_numpy.betainc,
-    jvp=[None, None, lambda t, out, a, b, x: mul(t, _beta_density(a, b, x))],
+    jvp=[None, None, lambda t, out, a, b, x: mul(t, beta_density(a, b, x))],
     domain="float",
 )
 

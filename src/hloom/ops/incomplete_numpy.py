@@ -6,6 +6,7 @@ These are the definitions that the lowerings, which integrate, are checked again
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -201,7 +202,22 @@ def _random_gamma_grad(a: float, x: float) -> float:
     return (-slope if lower else slope) * (x / (a / held))
 
 
-igamma, igammac = _each(_igamma), _each(_igammac)
+def _gamma_slope(a: float, x: float) -> float:
+    if not (a >= 0 and x >= 0) or (a == 0 and x == 0):
+        return math.nan
+    if math.inf in (a, x) or a == 0:
+        return 0.0
+    if x == 0:
+        return math.inf if a < 1 else 1.0 if a == 1 else 0.0
+    return _over(_gamma_density(a, x), x)
+
+
+def _over(density: float, x: float) -> float:
+    """A density over dx/x, as one over dx, which may be larger than any float."""
+    return density / x if density < sys.float_info.max * x else math.inf
+
+
+igamma, igammac, gamma_density = _each(_igamma), _each(_igammac), _each(_gamma_slope)
 igamma_grad_a, random_gamma_grad = _each(_igamma_grad_a), _each(_random_gamma_grad)
 
 
@@ -268,4 +284,15 @@ def _betainc(a: float, b: float, x: float) -> float:
     return _held(value)
 
 
-betainc = _each(_betainc)
+def _beta_slope(a: float, b: float, x: float) -> float:
+    if not (a >= 0 and b >= 0 and 0 <= x <= 1):
+        return math.nan
+    if not (0 < a < math.inf and 0 < b < math.inf):
+        return 0.0
+    if x in (0.0, 1.0):
+        near, far = (a, b) if x == 0 else (b, a)
+        return math.inf if near < 1 else far if near == 1 else 0.0
+    return _over(_over(_beta_density(a, b, x, 1 - x), x), 1 - x)
+
+
+betainc, beta_density = _each(_betainc), _each(_beta_slope)

@@ -220,11 +220,11 @@ def _inside(a: Term, x: Term) -> tuple[Term, Term, Term, Term]:
     """Where both are positive and finite; they there, 1 elsewhere; and a over the a given here.
 
     XLA's CPU flushes what is subnormal.  Below 1e-290, Q is in proportion to a, and P' constant.
-    Above 1e290, where only x = a is neither far above nor below, both are made smaller.
+    Above 1e290, where only x = a is neither far above nor below, both are made smaller, exactly.
     """
     inside = (a > 0.0) & (x > 0.0) & (a < math.inf) & (x < math.inf)
     a, x = where(inside, a, 1.0), where(inside, x, 1.0)
-    scale = where(a > 1e290, a.full(1e-30), 1.0)
+    scale = where(a > 1e290, a.full(2.0**-100), 1.0)
     held = maximum(a, 1e-290)
     return inside, held * scale, x * scale, a / held
 
@@ -274,7 +274,7 @@ def igamma_grad_a(a: Term, x: Term) -> Term:
     grade, (wide_a, wide_x) = _grade(x), _wide(a, x)
     inside, b, y, _ = _inside(wide_a, wide_x)
     tail = _tail(b, y, grade, slopes=True)
-    value = tail.density * _lower_slope(tail) * where(wide_a > 1e290, y.full(1e-15), 1.0)
+    value = tail.density * _lower_slope(tail) * where(wide_a > 1e290, y.full(2.0**-50), 1.0)
     ends = _at_ends(value, inside, wide_a, wide_x, 0.0, 0.0)
     return where(wide_a == 0.0, math.nan, ends).to(x.dtype)
 
@@ -286,6 +286,19 @@ def random_gamma_grad(a: Term, x: Term) -> Term:
     value = -_lower_slope(_tail(b, y, grade, slopes=True)) * (y / small_a)
     ends = _at_ends(value, inside, wide_a, wide_x, 0.0, math.inf)
     return where((wide_a == 0.0) | (wide_a == math.inf), math.nan, ends).to(x.dtype)
+
+
+def gamma_density(a: Term, x: Term) -> Term:
+    """dP/dx."""
+    (wide_a, wide_x), zero = _wide(a, x), x.to(FLOAT64).full(0.0)
+    inside, b, y, small_a = _inside(wide_a, wide_x)
+    value = _weight(b) * programs.exp(_scaled_log1pmx(b, y - b, y / b, _grade(x)))
+    value = value / where(y == 0.0, 1.0, y)  # it may be flushed: a is huge then
+    value = value * where(wide_a > 1e290, y.full(2.0**-50), small_a)
+    at_zero = where(wide_a < 1.0, math.inf, where(wide_a == 1.0, y.full(1.0), 0.0))
+    valid = (wide_a >= 0.0) & (wide_x >= 0.0) & ((wide_a > 0.0) | (wide_x > 0.0))
+    ends = where(valid, where((wide_x == 0.0) & (wide_a < math.inf), at_zero, zero), math.nan)
+    return where(inside, value, ends).to(x.dtype)
 
 
 # ---- beta --------------------------------------------------------------------------------------
@@ -398,4 +411,22 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     valid = valid & ((a > 0.0) | (b > 0.0)) & ((a < math.inf) | (b < math.inf))
     ends = where(x == 0.0, x.full(0.0), where(x == 1.0, x.full(1.0), where(
         (a == 0.0) | (b == math.inf), x.full(1.0), 0.0)))  # fmt: skip
+    return where(inside, value, where(valid, ends, math.nan)).to(dtype)
+
+
+def beta_density(a: Term, b: Term, x: Term) -> Term:
+    """dI/dx; with parameters below 1e-290 or above 1e290, 0."""
+    grade, (a, b, x), dtype = _grade(x), _wide(a, b, x), x.dtype
+    inside = (x > 0.0) & (x < 1.0)
+    for parameter in (a, b):
+        inside = inside & (parameter > 1e-290) & (parameter < 1e290)
+    p, q = where(inside, a, 1.0), where(inside, b, 1.0)
+    t = where(inside, x, 0.5)
+    u = 1.0 - t
+    value = _beta_density(p, q, t, u, grade) / t / u
+    near, far = where(x == 0.0, a, b), where(x == 0.0, b, a)
+    at_ends = where(near < 1.0, math.inf, where(near == 1.0, far, 0.0))
+    regular = (a > 0.0) & (a < math.inf) & (b > 0.0) & (b < math.inf)
+    ends = where(regular & ((x == 0.0) | (x == 1.0)), at_ends, 0.0)
+    valid = (a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)
     return where(inside, value, where(valid, ends, math.nan)).to(dtype)

@@ -262,4 +262,12 @@ CASES = [
         "betainc", incomplete.betainc, FLOATS, (*GAMMA, (0, 1)), (*SHAPES, (0.1, 0.9)),
         incomplete_numpy.betainc, (1, 600, 0), TAIL, moving=(2,)
     ),
+    row(
+        "gamma_density", incomplete.gamma_density, FLOATS, GAMMA, SHAPES,
+        incomplete_numpy.gamma_density, (1, 400, 0), TAIL
+    ),
+    row(
+        "beta_density", incomplete.beta_density, FLOATS, (*GAMMA, (0, 1)), (*SHAPES, (0.1, 0.9)),
+        incomplete_numpy.beta_density, (1, 600, 0), TAIL
+    ),
 ]  # fmt: skip
