@@ -315,7 +315,8 @@ def test_engines_agree_in_the_tails(engine: str) -> None:
     rows = [
         (jnp.tanh, 12.0, 1.5100538e-10), (lax.logistic, 40.0, 4.2483543e-18),
         (jnp.expm1, -30.0, 9.3576230e-14), (jnp.arcsinh, 1e22, 1e-22), (jnp.i0, 0.0, 0.0),
-        (lax.erf, 6.0, 2.6173012e-16), (lax.digamma, -20.5, 9.8219943), (jnp.sinc, 1e-4, -3.2898681e-4),
+        (lax.erf, 6.0, 2.6173012e-16),
+        (lax.digamma, -20.5, 9.8219943), (jnp.sinc, 1e-4, -3.2898681e-4),
     ]  # fmt: skip
     with hloom.engine(engine):
         for function, x, want in rows:
@@ -351,7 +352,8 @@ SCALES = {jnp.logaddexp: 1.0, jnp.logaddexp2: math.log(2)}
 def test_shares_of_a_sum_of_exponentials_at_ties_and_infinities(function: Any) -> None:
     for x, y, want in [
         (0.0, 0.0, (0.5, 0.5)), (700.0, 700.0, (0.5, 0.5)), (-INF, 3.0, (0, 1)),
-        (3.0, -INF, (1, 0)), (INF, 3.0, (1, 0)), (3.0, INF, (0, 1)), (-INF, INF, (0, 1)), (INF, INF, (0.5, 0.5)),
+        (3.0, -INF, (1, 0)), (INF, 3.0, (1, 0)), (3.0, INF, (0, 1)),
+        (-INF, INF, (0, 1)), (INF, INF, (0.5, 0.5)),
         (-INF, -INF, (0.5, 0.5)),
     ]:  # fmt: skip
         got = hloom.grad(function, argnums=(0, 1))(x, y)

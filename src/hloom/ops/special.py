@@ -158,7 +158,7 @@ def zeta(x: Any, q: Any) -> Any:
     otherwise, and NotImplementedError when differentiated by `x`.
 
     >>> lax.zeta(jnp.array([2.0, 4.0]), 1.0)
-    Array([1.644934 , 1.0823234], dtype=float32)
+    Array([1.644934 , 1.0823232], dtype=float32)
     """
     return zeta_p(x, q)
 
