@@ -473,6 +473,17 @@ def test_lengths_and_angles_of_tiny_and_huge_sides() -> None:
                 np.testing.assert_allclose(angles, want, rtol=1e-5)
 
 
+@pytest.mark.parametrize("order", [None, 2, 1.5, 3, 1, INF])
+def test_a_norm_has_a_finite_gradient_at_zero_as_a_length_has(order: Any) -> None:
+    norm = lambda x: jnp.linalg.norm(x, order)
+    gradient = np.asarray(hloom.grad(norm)(np.zeros(3, F32)))
+    assert np.isfinite(gradient).all()
+    if order not in (1, INF):
+        np.testing.assert_array_equal(gradient, 0)
+    np.testing.assert_array_equal(norm(np.zeros(3, F32)), 0)
+    testing.assert_second(norm, [np.array([1.0, -2.5, 0.5])])
+
+
 COMPLEX = {
     "exp": (jnp.exp, np.exp), "expm1": (jnp.expm1, np.exp), "log": (jnp.log, lambda z: 1 / z),
     "log1p": (jnp.log1p, lambda z: 1 / (1 + z)), "sqrt": (jnp.sqrt, lambda z: 0.5 / np.sqrt(z)),

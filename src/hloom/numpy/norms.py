@@ -5,6 +5,7 @@ What needs one says so: the spectral and nuclear norms, and powers with negative
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, prod
 from operator import index
 from typing import Any
@@ -21,7 +22,7 @@ from hloom.numpy.positions import trace as plain_trace
 from hloom.numpy.promotion import array_like, promote_dtypes, promote_inexact
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.binary import pow
-from hloom.ops.compare import eq, ne
+from hloom.ops.compare import eq, ne, select
 from hloom.ops.complex import imag, real
 from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import constant, reduce_sum, spread_scalar
@@ -41,10 +42,16 @@ def _squares(x: Any) -> Any:
     return mul(x, x)
 
 
+def _where_nonzero(root: Callable[[Any], Any], total: Any) -> Any:
+    """The root of a total, and 0 where that is 0: there its derivative is 0, as that of hypot."""
+    zero = eq(total, 0)
+    return select(zero, 0, root(select(zero, 1, total)))
+
+
 def _vector_norm(x: Any, order: Any, axes: Axes) -> Any:
     """The norm over these axes taken together, which the result lacks."""
     if order is None or order == 2:
-        return sqrt(reduce_sum(_squares(x), axes))
+        return _where_nonzero(sqrt, reduce_sum(_squares(x), axes))
     if isinstance(order, str):
         raise ValueError(f"norm: Invalid norm order {order!r} for vectors")
     size = abs(x)
@@ -60,7 +67,9 @@ def _vector_norm(x: Any, order: Any, axes: Axes) -> Any:
     if order == 1:
         return reduce_sum(size, axes)
     total = reduce_sum(pow(size, constant(float(order), dtype)), axes)
-    return pow(total, constant(1.0 / float(order), dtype))
+    exponent = constant(1.0 / float(order), dtype)
+    root = lambda total: pow(total, exponent)  # noqa: E731
+    return _where_nonzero(root, total) if order > 0 else root(total)
 
 
 def _extreme(size: Any, axes: Axes, largest: bool) -> Any:
@@ -79,7 +88,7 @@ def _matrix_norm(x: Any, order: Any, axes: Axes) -> Any:
     """The norm of the matrices that these two axes span, which the result lacks."""
     rows, columns = axes
     if order in (None, "fro", "f"):
-        return sqrt(reduce_sum(_squares(x), tuple(sorted(axes))))
+        return _where_nonzero(sqrt, reduce_sum(_squares(x), tuple(sorted(axes))))
     if order in (1, -1, inf, -inf):
         summed, other = (rows, columns) if order in (1, -1) else (columns, rows)
         sums = reduce_sum(abs(x), (summed,))
