@@ -449,6 +449,14 @@ def test_ldexp_is_numpys():
         equal(jnp.ldexp(3.0, np.array([1000, -1000, 1023])), np.ldexp(3.0, [1000, -1000, 1023]))
 
 
+def test_spacing_of_every_float16_is_numpys():
+    x = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    with np.errstate(all="ignore"):
+        equal(jnp.spacing(x), np.spacing(x))
+    equal(jnp.spacing(np.array([-5.0], np.float16)), np.float16([2.0**-8]))
+    equal(jnp.spacing(np.array([-5.0], np.float32)), np.float32([-(2.0**-21)]))
+
+
 def test_sums_of_exponentials():
     x = np.array([-np.inf, -1000, -0.5, 0, 1, 1000, np.inf, np.nan])
     a, b = x[:, None], x[None]

@@ -14,7 +14,7 @@ from hloom.ops.compare import gt, select
 from hloom.ops.complex import real
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.euclid import hypot
-from hloom.ops.exponential import logistic
+from hloom.ops.exponential import exp
 from hloom.ops.partials import in_float32
 from hloom.ops.unary import abs, is_complex, rsqrt, square
 
@@ -67,9 +67,10 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
 
 def _sech_squared(x: Any, tanh: Any) -> Any:
     """1 - tanh**2, which cancels where tanh is close to 1; near 0 and the poles it does not."""
-    far = mul(4, mul(logistic(mul(x, 2)), logistic(mul(x, -2))))
-    size = abs(real(x) if is_complex(x) else x)
-    return select(gt(size, 1), far, one_minus_square(tanh))
+    side = real(x) if is_complex(x) else x
+    e = exp(mul(select(gt(side, 0), x, neg(x)), -2))
+    far = div(mul(e, 4), square(add(e, 1)))
+    return select(gt(abs(side), 1), far, one_minus_square(tanh))
 
 
 def _tan_tangent(t: Any, out: Any, x: Any) -> Any:
