@@ -231,7 +231,7 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
     """The float next to `x1` in the direction of `x2`.
 
     The operands are promoted, integers and bools to the default float, and broadcast.  Raises
-    TypeError for complex numbers and 8-bit floats.
+    TypeError for complex numbers and 8-bit floats, NotImplementedError when differentiated.
 
     >>> jnp.nextafter(jnp.array([1.0, 0.0]), jnp.array([2.0, 0.0]))
     Array([1.0000001, 0.       ], dtype=float32)
