@@ -189,6 +189,9 @@ def test_logsumexp_of_nothing_and_of_everything():
     x = jnp.float32([-inf, -inf, 0, -inf, 1000, inf, 3])
     want = np.float32([-inf, -inf, 0, 0, 1000, inf, inf])
     np.testing.assert_array_equal(lax.cumlogsumexp(x), want)
+    slopes = hloom.grad(lambda x: lax.cumlogsumexp(x)[4])(x)
+    np.testing.assert_array_equal(slopes, np.float32([0, 0, 0, 0, 1, 0, 0]))
+    assert np.isfinite(hloom.grad(lambda x: lax.cumlogsumexp(x)[-1])(x)).all()
     long = np.random.default_rng(SEED).normal(size=5000) * 50
     with hloom.enable_x64():
         got = lax.cumlogsumexp(jnp.asarray(long))

@@ -59,9 +59,10 @@ def _logaddexp(x: Any, y: Any) -> Any:
 
 
 def _share(x: Any, total: Any) -> Any:
-    """exp(x - total), where the total of nothing, minus infinity, has no shares."""
+    """exp(x - total): 1 where both are infinite, but the total of nothing, -inf, has no shares."""
     nothing = eq(total, full(total.aval.shape, float("-inf"), total.aval.dtype))
-    return exp(select_n(nothing, sub(x, total), total))
+    gap = select_n(eq(x, total), sub(x, total), zeros(total.aval))
+    return exp(select_n(nothing, gap, total))
 
 
 # ---- the family -----------------------------------------------------------------------------

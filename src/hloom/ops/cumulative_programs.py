@@ -47,13 +47,17 @@ def running(
     return block.reshape(out, shape)
 
 
+def _counter(size: int) -> ShapedArray:
+    return ShapedArray((), np.dtype(np.int32 if size < 2**31 else np.int64))
+
+
 def _by_rows(block: Any, operands: Sequence[Any], combine: Combine, reverse: bool) -> Any:
     """[P, N, C] along N: a step for each of N, on rows [P, 1, C]."""
     p, n, c = operands[-1].aval.shape
     sizes = (p, 1, c)
     first = n - 1 if reverse else 0
     initial = block.slice(operands[-1], (0, first, 0), (p, first + 1, c))
-    counter = ShapedArray((), np.dtype(np.int32))
+    counter = _counter(n)
 
     def go_on(b: Any, i: Any, *_: Any) -> Any:
         return b.compare(i, "LT", n)
@@ -126,7 +130,7 @@ def _chained(
 ) -> Any:
     """[N] along N, `length` in a step."""
     aval = operands[-1].aval
-    counter = ShapedArray((), np.dtype(np.int32 if aval.size < 2**31 else np.int64))
+    counter = _counter(aval.size)
 
     def go_on(b: Any, at: Any, *_: Any) -> Any:
         return b.compare(at, "LT", aval.size)
