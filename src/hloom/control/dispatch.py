@@ -15,6 +15,8 @@ from operator import itemgetter
 from threading import RLock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hloom import errors, tree
 from hloom.config import current
 from hloom.control.jit import compiled, jit_p
@@ -30,6 +32,7 @@ from hloom.core.trace import EAGER, Origin, Tracer
 
 LEAF = tree.structure(0)  # the structure of one array
 MANY = 8  # results of one program from which a token pays: to wait once for all
+_NUMBERS = (bool, int, float, complex, np.generic)  # what may be static, and be hashed
 _tracing = RLock()  # one trace-and-compile at a time: a function is compiled once, whoever calls
 
 
@@ -197,7 +200,9 @@ class Jitted:
             return [self.result(x, out_tree, i) for i, x in enumerate(outs)]
 
         positions = [i for i in range(len(args)) if i not in self.static_argnums]
-        origin = Origin("jit", self.fun, LeafNames(self.fun, signature.treedef, positions))
+        numbers = [isinstance(x, _NUMBERS) for x in tree.leaves(self.split(args, kwargs)[0])]
+        names = LeafNames(self.fun, signature.treedef, positions, numbers)
+        origin = Origin("jit", self.fun, names)
         self.traces += 1
         jaxpr, captured = trace_to_jaxpr(flat, signature.avals, origin)
         found = TracedCall(jaxpr, captured, out_tree)

@@ -15,6 +15,8 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core import executable, source
 from hloom.core.aval import ShapedArray
+from hloom.errors.rewriting import truth
+from hloom.errors.texts import explain
 
 _new = object.__new__
 
@@ -143,16 +145,26 @@ class Array:
 
     def __bool__(self) -> bool:
         if self.aval.size != 1:
-            if self.aval.size == 0:
-                raise ValueError(
-                    f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > "
-                    "0`"
-                )
-            raise ValueError(
-                f"the truth value of an array with more than one element, {self.aval}, is "
-                "ambiguous: use x.any() or x.all()"
-            )
+            raise self._ambiguous()
         return bool(self._scalar("bool"))
+
+    def _ambiguous(self) -> ValueError:
+        """The error for the truth value of an array that has not just one element."""
+        if self.aval.size == 0:
+            return ValueError(
+                f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > 0`"
+            )
+        rule = (
+            f"the truth value of an array with more than one element, {self.aval}, is ambiguous"
+        )
+        place = source.here()
+        if self.concrete() is None:
+            names = self.traced().arguments  # type: ignore[attr-defined]
+            ways = truth(place, names, many=True, traced=True)
+            ways = ways or [("jnp.where(p, a, b)", "choose element by element")]
+            return ValueError(explain(rule, ways=ways, at=place))
+        ways = truth(place, (), many=True, traced=False)
+        return ValueError(explain(rule if ways else f"{rule}: use x.any() or x.all()", ways=ways))
 
     def __float__(self) -> float:
         return float(self._scalar("float"))
@@ -198,7 +210,7 @@ class Array:
         >>> jnp.array([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return self._value_of_concrete().tolist()
+        return self._value_of_concrete("tolist").tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
         """The elements' bytes.
@@ -206,12 +218,12 @@ class Array:
         >>> jnp.array([1, 2], jnp.uint8).tobytes()
         b'\\x01\\x02'
         """
-        return self._value_of_concrete().tobytes(order)  # type: ignore[arg-type]
+        return self._value_of_concrete("tobytes").tobytes(order)  # type: ignore[arg-type]
 
-    def _value_of_concrete(self) -> np.ndarray[Any, Any]:
+    def _value_of_concrete(self, wanted: str = "array") -> np.ndarray[Any, Any]:
         concrete = self.concrete()
         if concrete is None:
-            raise self._not_concrete("array")
+            raise self._not_concrete(wanted)
         return concrete._value()
 
     # ---- to NumPy and others ----------------------------------------------------------------

@@ -39,15 +39,21 @@ def argument_name(fun: Callable[..., Any], position: int) -> str:
 class LeafNames(Sequence[str]):
     """The name of every leaf of `(args, kwargs)`: `x`, `params['w']`, in flattening order.
 
-    `positions` gives each entry of `args` its place in the call.
+    `positions` gives each entry of `args` its place in the call; `numbers` says of each leaf
+    whether it was a number, which may be static, and not an array.
     """
 
     def __init__(
-        self, fun: Callable[..., Any], treedef: Any, positions: Sequence[int] | None = None
+        self,
+        fun: Callable[..., Any],
+        treedef: Any,
+        positions: Sequence[int] | None = None,
+        numbers: Sequence[bool] | None = None,
     ):
         self.fun = fun
         self.treedef = treedef
         self.positions = positions
+        self.numbers = numbers
         self._names: list[str] | None = None
         self._places: list[int | None] = []
 

@@ -20,12 +20,14 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Location(NamedTuple):
-    """A place in a user's program; line and column count from 1."""
+    """A place in a user's program; lines and columns count from 1, the end is behind the last."""
 
     file: str
     line: int
     column: int
     function: str
+    end_line: int = 0
+    end_column: int = 0
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -71,11 +73,12 @@ def resolve(source: Source | None) -> Location | None:
     if source is None:
         return None
     code, lasti = source
-    line, _, column, _ = next(
+    line, last, column, end = next(
         islice(code.co_positions(), lasti // 2, None), (None, None, None, None)
     )
     name = code.co_qualname if hasattr(code, "co_qualname") else code.co_name
-    return Location(code.co_filename, line or code.co_firstlineno, (column or 0) + 1, name)
+    place = code.co_filename, line or code.co_firstlineno, (column or 0) + 1
+    return Location(*place, name, last or 0, end or 0)
 
 
 def here() -> Location | None:

@@ -114,6 +114,7 @@ class Tracer(Array):
         leaves = self.depends_on()
         place = getattr(arguments, "place", lambda index: None)
         places = [p for p in map(place, leaves) if p is not None]
+        numbers = getattr(arguments, "numbers", None)
         return errors.Traced(
             self.aval,
             self.owner.origin.where(),
@@ -121,6 +122,7 @@ class Tracer(Array):
             self.made_at(),
             places,
             source.here(),
+            numbers is None or all(numbers[i] for i in leaves),
         )
 
     def _not_concrete(self, wanted: str) -> Exception:
@@ -133,6 +135,8 @@ class Tracer(Array):
             return errors.TracerIntegerConversionError.of(self.traced())
         if wanted == "array":
             return errors.TracerArrayConversionError.of(self.traced())
+        if wanted in ("tolist", "tobytes"):
+            return errors.TracerArrayConversionError.method(self.traced(), wanted)
         return errors.ConcretizationTypeError.conversion(self.traced(), wanted)
 
     def made_at(self) -> list[tuple[str, str, int, str]]:

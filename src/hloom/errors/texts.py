@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
+
+from hloom.errors.rewriting import uses_attributes
 
 
 class Where(NamedTuple):
@@ -38,7 +41,8 @@ class Traced(NamedTuple):
 
     `arguments` names the arguments it depends on (`neg`, `params['w']`) and `positions` numbers
     them, where known; `made_at` lists the operations it came from: (text, file, line, function);
-    `at` is where the user's program stands: anything with `file`, `line` and `function`.
+    `at` is where the user's program stands: anything with `file`, `line` and `function`;
+    `hashable` says whether the arguments were numbers, which may be static.
     """
 
     aval: Any
@@ -47,6 +51,7 @@ class Traced(NamedTuple):
     made_at: Sequence[tuple[str, str, int, str]] = ()
     positions: Sequence[int] = ()
     at: Any = None
+    hashable: bool = True
 
     def story(self) -> list[str]:
         """Sentences that say why Python cannot see the value."""
@@ -139,18 +144,26 @@ def static_ways(
 ) -> list[tuple[str, str]]:
     """Make the argument a Python value, where the transformation has a parameter for that."""
     where, plain = traced.where, [name for name in traced.arguments if name.isidentifier()]
-    if not plain or len(plain) < len(traced.arguments) or len(plain) > 2:
+    if not plain or len(plain) < len(traced.arguments) or len(plain) > 2 or not traced.hashable:
+        return []
+    if uses_attributes(where.file, where.line, plain):
         return []
     function = "f" if where.function.startswith("<") else where.function
     positions = tuple(traced.positions)
-    if where.transform == "vmap" and len(positions) == 1:
-        return [(f"vmap({function}, in_axes=...)", f"None in place {positions[0]}: not mapped")]
+    names = plain[0] if len(plain) == 1 else tuple(plain)
     if where.transform in ("jit", "make_jaxpr") and len(positions) == len(plain):
-        return [(f"{where.transform}({function}, static_argnums={positions})", why)]
-    if where.transform == "jit":
-        names = plain[0] if len(plain) == 1 else tuple(plain)
-        return [(f"jit({function}, static_argnames={names!r})", why)]
-    return []
+        option = f"static_argnums={positions}"
+    elif where.transform == "jit":
+        option = f"static_argnames={names!r}"
+    else:
+        return []
+    decorator = linecache.getline(where.file or "", where.line or 0).strip()
+    if where.transform == "jit" and _DECORATOR.fullmatch(decorator):
+        return [(f"{decorator}({option})", why)]
+    return [(f"{where.transform}({function}, {option})", why)]
+
+
+_DECORATOR = re.compile(r"@(\w+\.)*jit")
 
 
 # ---- the user's own line, read and rewritten -------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+from hloom.errors.rewriting import converted, integer, truth
 from hloom.errors.texts import (
     Explained,
     Traced,
@@ -13,6 +14,12 @@ from hloom.errors.texts import (
     numpy_call,
     source_line,
     static_ways,
+)
+
+# Where an argument can't be made static: it is an array, or the value was computed from one.
+_BEFORE = (
+    "It decides what is compiled: compute it before the call, and pass it as a Python number that "
+    "is static."
 )
 
 Operations = Sequence[tuple[str, str, int, str]]
@@ -141,10 +148,12 @@ class ConcretizationTypeError(JAXTypeError):
             "Abstract tracer value encountered where concrete value is expected: traced array with "
             f"shape {traced.aval}.\nThe problem arose with the `{function}` function."
         )
-        ways = static_ways(traced)
-        if function in ("float", "int", "complex", "bool"):
-            ways.insert(0, (f"x.astype({function})", "another dtype; no value is needed"))
-        return cls._of(rule, ways=ways, traced=traced)
+        ways = converted(traced.at, function)
+        if not ways and function in ("float", "int", "complex", "bool"):
+            ways = [(f"x.astype({function})", "another dtype; no value is needed")]
+        if function == "format":
+            ways = [("str(x)", "its type; its value is there when the call has returned")]
+        return cls._of(rule, ways=[*ways, *static_ways(traced)], traced=traced)
 
     @classmethod
     def shape(cls, given: Any, traced: Traced) -> Self:
@@ -154,7 +163,7 @@ class ConcretizationTypeError(JAXTypeError):
         ways = static_ways(traced)
         if not traced.arguments:
             ways.append(("np.prod(x.shape)", "NumPy computes at once; hloom.numpy is recorded"))
-        return cls._of(rule, ways=ways, traced=traced)
+        return cls._of(rule if ways else f"{rule} {_BEFORE}", ways=ways, traced=traced)
 
     @classmethod
     def parameter(cls, who: str, name: str, traced: Traced) -> Self:
@@ -163,7 +172,8 @@ class ConcretizationTypeError(JAXTypeError):
             f"{who} needs the value of `{name}` while tracing, but got a traced array with "
             f"shape {traced.aval}, not a concrete value."
         )
-        return cls._of(rule, ways=static_ways(traced), traced=traced)
+        ways = static_ways(traced)
+        return cls._of(rule if ways else f"{rule} {_BEFORE}", ways=ways, traced=traced)
 
     @classmethod
     def size(cls, who: str, traced: Traced, parameter: str = "size") -> Self:
@@ -233,16 +243,23 @@ class TracerBoolConversionError(ConcretizationTypeError):
     def of(cls, traced: Traced) -> Self:
         """The truth value of a tracer was asked for."""
         rule = f"Attempted boolean conversion of traced array with shape {traced.aval}."
-        ways = static_ways(traced)
-        if source_line(traced.at).startswith("while"):
-            ways.append(("lax.while_loop(cond_fun, body_fun, x)", "repeat a function"))
-        ways += [
+        many = bool(getattr(traced.aval, "shape", ()))
+        ways = truth(traced.at, traced.arguments, many=many, traced=True)
+        ways = [*static_ways(traced), *(ways or cls._general(traced))]
+        if many:
+            ways.insert(0, ("x.any() or x.all()", "one truth value, for the ways below"))
+        return cls._of(rule, ways=ways, traced=traced)
+
+    @staticmethod
+    def _general(traced: Traced) -> list[tuple[str, str]]:
+        """Ways out where the user's line is not known, or has none of its own."""
+        ways = [
             ("lax.cond(p, true_fun, false_fun, x)", "run one of two functions"),
             ("jnp.where(p, a, b)", "choose element by element"),
         ]
-        if getattr(traced.aval, "shape", ()):
-            ways.insert(0, ("x.any() or x.all()", "one truth value, for the ways below"))
-        return cls._of(rule, ways=ways, traced=traced)
+        if source_line(traced.at).startswith("while"):
+            ways.insert(0, ("lax.while_loop(cond_fun, body_fun, x)", "repeat a function"))
+        return ways
 
 
 class TracerIntegerConversionError(JAXTypeError):
@@ -292,11 +309,12 @@ class TracerIntegerConversionError(JAXTypeError):
     def of(cls, traced: Traced) -> Self:
         """Python called `__index__` of a tracer."""
         rule = f"The __index__() method was called on traced array with shape {traced.aval}."
-        ways = static_ways(traced)
-        ways.append(("jnp.asarray(values)[i]", "to index a list or NumPy array"))
-        if "range(" in source_line(traced.at):
-            ways.append(("lax.fori_loop(0, n, body, x)", "to loop a traced number of times"))
-        return cls._of(rule, ways=ways, traced=traced)
+        ways = integer(traced.at, next(iter(traced.arguments), "x"))
+        if not ways:
+            ways = [("jnp.asarray(values)[i]", "to index a list or NumPy array")]
+            if "range(" in source_line(traced.at):
+                ways = [("lax.fori_loop(0, n, body, x)", "to loop a traced number of times")]
+        return cls._of(rule, ways=[*static_ways(traced), *ways], traced=traced)
 
 
 class TracerArrayConversionError(JAXTypeError):
@@ -348,6 +366,15 @@ class TracerArrayConversionError(JAXTypeError):
         else:
             ways = [("import hloom.numpy as jnp", "jnp.sin(x) in place of np.sin(x)")]
         return cls._of(rule, ways=ways, traced=traced)
+
+    @classmethod
+    def method(cls, traced: Traced, name: str) -> Self:
+        """`x.tolist()` and `x.tobytes()` (`name`), which give elements."""
+        rule = (
+            f"x.{name}() gives elements, which are not known while tracing: it was called on "
+            f"traced array with shape {traced.aval}."
+        )
+        return cls._of(rule, ways=converted(traced.at, name), traced=traced)
 
 
 class NonConcreteBooleanIndexError(JAXIndexError):

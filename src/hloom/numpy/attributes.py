@@ -388,6 +388,8 @@ def contains(self: Array, value: Any) -> bool:
 
 def unhashable(self: Array) -> NoReturn:
     """Arrays have no hash."""
+    if self.concrete() is None:
+        raise self._not_concrete("hash")
     raise TypeError(
         f"unhashable type: 'hloom.Array' ({self.aval}): == compares element by element, so an "
         "array can't be a key. For a value use x.item() or tuple(x.tolist()); for the object id(x)."
