@@ -14,6 +14,7 @@ from hloom.control.dispatch import Jitted, Signature
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
+from hloom.core.signature import check_function
 
 
 class ShapeDtypeStruct:
@@ -121,8 +122,7 @@ def make_jaxpr(
         c:f32[] = mul b 2.0
       in (c,) }
     """
-    if not callable(fun):
-        raise TypeError(f"make_jaxpr takes a function; got {type(fun).__name__} {fun!r:.60}")
+    check_function("make_jaxpr", fun)
     state = Jitted(fun, static_argnums, static_argnames, None, None, False)
 
     @wraps(fun)
@@ -148,5 +148,6 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> hloom.eval_shape(lambda x: x @ x.T, hloom.ShapeDtypeStruct((2, 3), jnp.float32))
     ShapeDtypeStruct(shape=(2, 2), dtype=float32)
     """
+    check_function("eval_shape", fun)
     state = getattr(fun, "jitted", None) or Jitted(fun, None, None, None, None, False)
     return shapes_of(trace_abstract(state, args, kwargs))

@@ -9,13 +9,14 @@ from typing import Any
 from hloom import tree
 from hloom.config import current
 from hloom.control.canonical import canonical
-from hloom.control.functions import arrays_of, name_of, recording
+from hloom.control.functions import arrays_of, recording
 from hloom.control.jit import jit_p
-from hloom.control.mismatches import called, check_callable
+from hloom.control.mismatches import check_callable
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.record import trace_to_jaxpr
+from hloom.core.signature import call_with, called, name_of
 from hloom.core.trace import Origin
 from hloom.errors.texts import explain
 from hloom.ops.shape import reshape, rev
@@ -96,7 +97,8 @@ class _Combination:
         self.axis = axis
 
     def __call__(self, xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
-        out = self.fn(tree.unflatten(self.treedef, xs), tree.unflatten(self.treedef, ys))
+        pair = tree.unflatten(self.treedef, xs), tree.unflatten(self.treedef, ys)
+        out = call_with("associative_scan", self.fn, pair)
         leaves, treedef = arrays_of("associative_scan", "the result", out)
         difference = tree.mismatch(
             f"associative_scan: {called(self.fn)}", self.treedef, treedef,

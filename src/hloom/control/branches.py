@@ -12,13 +12,14 @@ from hloom.config import current
 from hloom.control.canonical import canonical
 from hloom.control.cond import cond_p
 from hloom.control.derive import Flags, joined
-from hloom.control.functions import Body, arrays_of, name_of, recording, trace
+from hloom.control.functions import Body, arrays_of, recording, trace
 from hloom.control.jit import derived, jit_p
 from hloom.control.mismatches import branches_differ, check_callable
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.operands import as_array
+from hloom.core.signature import name_of
 from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.ops.compare import clamp, ne

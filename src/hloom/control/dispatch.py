@@ -26,7 +26,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import as_array
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.signature import LeafNames, argument_name, parameters
+from hloom.core.signature import LeafNames, argument_name, check_function, parameters
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import EAGER, Origin, Tracer
 
@@ -99,8 +99,7 @@ class Jitted:
         self, fun: Callable[..., Any], static_argnums: Any, static_argnames: Any,
         donate_argnums: Any, donate_argnames: Any, inline: bool,
     ):  # fmt: skip
-        if not callable(fun):
-            raise TypeError(f"jit takes a function; got {type(fun).__name__} {fun!r:.60}")
+        check_function("jit", fun)
         self.fun = fun
         self.name = str(getattr(fun, "__name__", None) or type(fun).__name__)
         self.inline = inline

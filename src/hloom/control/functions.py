@@ -24,7 +24,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Atom, Jaxpr, Var
 from hloom.core.operands import as_array
 from hloom.core.record import Partial, Record
-from hloom.core.signature import LeafNames
+from hloom.core.signature import LeafNames, call_with, name_of
 from hloom.core.tables import Table
 from hloom.core.trace import Origin, Tracer, current_trace, tracing
 from hloom.errors.texts import explain
@@ -94,7 +94,7 @@ def _trace(
     record = Closure(Origin(who, fun, LeafNames(fun, whole)), {id(x) for x in around.arrays()})
     with tracing(record):
         inputs = [record.argument(aval) for aval in avals]
-        out = fun(*tree.unflatten(treedef, inputs))
+        out = call_with(who, fun, tree.unflatten(treedef, inputs))
         leaves, out_tree = tree.flatten(out)
         result = partial(_result, who, fun, out_tree)
         jaxpr, captured = record.close(inputs, [result(x, i) for i, x in enumerate(leaves)])
@@ -110,13 +110,6 @@ def _result(who: str, fun: Any, out_tree: Any, x: Any, index: int) -> Array:
         raise TypeError(
             f"{who}: `{name_of(fun)}` must return arrays and numbers; its result{path} is {error}"
         ) from None
-
-
-def name_of(fun: Any) -> str:
-    """A function's name, or that of its class."""
-    while isinstance(fun, partial):
-        fun = fun.func
-    return str(getattr(fun, "__name__", None) or type(fun).__name__)
 
 
 class Closure(Record):

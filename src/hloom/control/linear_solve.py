@@ -25,7 +25,7 @@ from hloom.control.derive import (
 )
 from hloom.control.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.jit import derived, jit_p
-from hloom.control.mismatches import called, check_callable
+from hloom.control.mismatches import check_callable
 from hloom.control.operators import Operator, check_types, promoted, solution
 from hloom.control.structured import Solved, takes
 from hloom.core import source
@@ -34,6 +34,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
+from hloom.core.signature import called
 from hloom.core.trace import Origin
 from hloom.errors.texts import explain
 from hloom.ops import linear

@@ -15,9 +15,10 @@ from hloom.control.functions import Body, arrays_of, recording, trace
 from hloom.control.jit import derived
 from hloom.control.loops import while_p
 from hloom.control.mismatches import (
-    called,
+    NOTHING,
     check_callable,
     not_boolean,
+    returned_nothing,
     structure_changed,
     types_changed,
 )
@@ -27,6 +28,7 @@ from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
 from hloom.core.operands import convert as convert_operands
+from hloom.core.signature import called
 from hloom.core.trace import EAGER, current_trace
 from hloom.errors.texts import explain
 from hloom.ops.arithmetic import add_p
@@ -289,6 +291,8 @@ def _pair(f: Any, out_tree: Any) -> list[Any]:
     node = out_tree.node_data()
     children = out_tree.children()
     if node is None or node[0] is not tuple or len(children) != 2:
+        if out_tree == NOTHING:
+            raise returned_nothing("scan", "body", f)
         what = "an array" if node is None else f"{node[0].__name__} of {len(children)}"
         rule = f"scan: the body {called(f)} must return a pair (carry, y); it returned {what}"
         ways = [("return carry, None", "where nothing is to be stacked")]

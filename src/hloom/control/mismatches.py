@@ -6,24 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom import tree
-from hloom.control.functions import Body, name_of
+from hloom.control.functions import Body
 from hloom.core import source
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr
+from hloom.core.signature import called, check_function
 from hloom.errors.texts import explain
 
 Ways = Sequence[tuple[str, str]]
+NOTHING = tree.structure(None)
 
 
 def spelled(aval: ShapedArray) -> str:
     """`float32[2,3]`: the type, with the dtype as the user writes it."""
     return f"{aval.dtype.name}[{','.join(map(str, aval.shape))}]"
-
-
-def called(fun: Any) -> str:
-    """A function by its name and place: "`step` (train.py:12)"."""
-    place = source.of_function(fun)
-    return f"`{name_of(fun)}`" + (f" ({place})" if place else "")
 
 
 def _made_at(jaxpr: Jaxpr, index: int) -> str:
@@ -36,9 +32,9 @@ def _made_at(jaxpr: Jaxpr, index: int) -> str:
     return ""
 
 
-def not_callable(who: str, name: str, given: Any) -> TypeError:
-    """For what should be a function."""
-    rule = f"{who} takes {name} as a function; got {type(given).__name__} {given!r:.60}"
+def returned_nothing(who: str, role: str, fun: Any) -> TypeError:
+    """For a function that returned None: it has most likely no `return`."""
+    rule = f"{who}: the {role} {called(fun)} returned None: did you forget `return`?"
     return TypeError(explain(rule, at=source.here()))
 
 
@@ -46,6 +42,8 @@ def structure_changed(who: str, fun: Any, taken: Any, given: Any) -> TypeError |
     """For a carry that comes back as another tree, or None if it does not."""
     if taken == given:
         return None
+    if given == NOTHING:
+        return returned_nothing(who, "body", fun)
     names = ("the carry it takes", "the carry it gives")
     difference = tree.mismatch(f"{who}: the body {called(fun)}", taken, given, names, exact=True)
     if difference is None:
@@ -104,6 +102,10 @@ def _differing(first: Body, body: Body) -> list[int]:
 def _branches_differ(
     who: str, names: tuple[str, str], described: tuple[str, str], first: Body, body: Body
 ) -> TypeError:
+    for name, each in zip(described, (first, body)):
+        if each.out_tree == NOTHING:
+            rule = f"{who}: {name} returned None, the other did not: did you forget `return`?"
+            return TypeError(explain(rule, at=source.here()))
     difference = tree.mismatch(who, first.out_tree, body.out_tree, described, exact=True)
     if difference is not None:
         rule = f"{difference}\nAll branches give the same tree of the same types."
@@ -125,12 +127,13 @@ def _branches_differ(
 def check_callable(who: str, **functions: Callable[..., Any]) -> None:
     """Raise TypeError for one that is not a function."""
     for name, fun in functions.items():
-        if not callable(fun):
-            raise not_callable(who, name, fun)
+        check_function(who, fun, name)
 
 
 def not_boolean(fun: Any, body: Body) -> TypeError:
     """For a condition that gives something else than bool[]."""
+    if body.out_tree == NOTHING:
+        return returned_nothing("while_loop", "condition", fun)
     given = ", ".join(spelled(a) for a in body.out_avals) or "nothing"
     single = len(body.out_avals) == 1 and not body.out_tree.children()
     what = given if single else f"a tree {str(body.out_tree)[10:-1]} of {given}"

@@ -12,11 +12,12 @@ from typing import Any
 from hloom import dtypes, tree
 from hloom.control.derive import pick
 from hloom.control.functions import Body, arrays_of
-from hloom.control.mismatches import called, spelled
+from hloom.control.mismatches import spelled
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
+from hloom.core.signature import called
 from hloom.errors.texts import explain
 from hloom.ops.convert import convert_element_type
 

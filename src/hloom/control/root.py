@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from hloom import dtypes, tree
 from hloom.control.canonical import canonical
 from hloom.control.derive import batched, forward, joined, pick, place
-from hloom.control.functions import Body, arrays_of, name_of, trace, trace_holding
+from hloom.control.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.jit import jit_p
 from hloom.control.mismatches import check_callable
 from hloom.control.operators import Operator, check_types, promoted, solution
@@ -21,6 +21,7 @@ from hloom.control.structured import Solved, takes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
+from hloom.core.signature import name_of
 from hloom.core.trace import EAGER, current_trace
 from hloom.ops import linear
 from hloom.ops.arithmetic import neg

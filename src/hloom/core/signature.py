@@ -1,12 +1,86 @@
-"""Names of arguments for error texts, worked out only when an error needs them."""
+"""The user's functions for error texts: is it one, what does it take, its arguments' names.
+
+But for `check_function`, worked out only when an error needs it.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from hloom import tree
+from hloom.core import source
+from hloom.core.array import Array
+from hloom.errors.texts import explain
+
+
+def check_function(who: str, fun: Any, name: str = "fun") -> None:
+    """Raise TypeError for what cannot be called; `name` is the parameter of `who` it is given as.
+
+    An array is what a function's result, or one of its arguments, is taken for.
+    """
+    if callable(fun):
+        return
+    shown = str(fun.aval) if isinstance(fun, Array) else f"{fun!r:.60}"
+    what = f"{who} takes a function" if name == "fun" else f"{who} takes {name} as a function"
+    rule = f"{what}; got {type(fun).__name__} {shown}"
+    ways = []
+    if who in ("jit", "grad", "value_and_grad", "vmap", "make_jaxpr") and isinstance(fun, Array):
+        ways = [(f"{who}(f)(x)", "first the function, then its arguments")]
+    raise TypeError(explain(rule, ways=ways, at=source.here()))
+
+
+def name_of(fun: Any) -> str:
+    """A function's name, or that of its class."""
+    while isinstance(fun, partial):
+        fun = fun.func
+    return str(getattr(fun, "__name__", None) or type(fun).__name__)
+
+
+def called(fun: Any) -> str:
+    """A function by its name and place: "`step` (train.py:12)"."""
+    place = source.of_function(fun)
+    return f"`{name_of(fun)}`" + (f" ({place})" if place else "")
+
+
+# What the functions of control flow are called with.
+_GIVEN = {
+    "associative_scan": ("a", "b"), "fori_loop": ("i", "x"), "map": ("x",), "scan": ("carry", "x"),
+    "while_loop": ("x",),
+}  # fmt: skip
+
+
+def call_with(who: str, fun: Any, arguments: Sequence[Any]) -> Any:
+    """What a function given to `who` returns; TypeError tells of one with other parameters."""
+    try:
+        return fun(*arguments)
+    except TypeError as error:
+        ours = error.__traceback__
+        if ours is None or ours.tb_next is not None:
+            raise  # out of the function, not about its call
+        raise _called_otherwise(who, fun, arguments, error) from None
+
+
+def _called_otherwise(who: str, fun: Any, arguments: Sequence[Any], error: TypeError) -> TypeError:
+    count = len(arguments)
+    names = _GIVEN.get(who, ())
+    if len(names) != count:
+        names = ("x", "y", "z")[:count] if count <= 3 else tuple(f"x{i}" for i in range(count))
+    try:
+        takes = f"takes {inspect.signature(fun)}"
+    except (ValueError, TypeError):
+        takes = f"does not: {error}"
+    plural = "" if count == 1 else "s"
+    listed = ", ".join(names)
+    rule = f"{who} calls {called(fun)} with {count} argument{plural}, ({listed}); it {takes}"
+    name = name_of(fun)
+    head = f"def {name}({listed}):" if name.isidentifier() else f"lambda {listed}: ..."
+    if not names:
+        head = head.replace(" :", ":")
+    ways = [(head, "what else it needs, it can close over")]
+    return TypeError(explain(rule, ways=ways, at=source.here()))
 
 
 def parameters(fun: Callable[..., Any]) -> list[inspect.Parameter]:

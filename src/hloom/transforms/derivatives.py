@@ -6,12 +6,22 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from hloom import dtypes, tree
 from hloom.core.array import Array
 from hloom.core.jaxpr import eval_jaxpr
 from hloom.core.operands import as_array
-from hloom.core.signature import LeafNames
+from hloom.core.signature import (
+    LeafNames,
+    argument_name,
+    called,
+    check_function,
+    name_of,
+    positional_names,
+)
 from hloom.core.trace import Origin
+from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
@@ -30,6 +40,7 @@ class Flat:
         self, fun: Callable[..., Any], transform: str, args: Sequence[Any], kwargs: dict[str, Any],
         positions: Sequence[int], has_aux: bool = False,
     ):  # fmt: skip
+        check_function(transform, fun)
         self.fun, self.args, self.kwargs, self.positions, self.has_aux = (
             fun,
             list(args),
@@ -62,21 +73,31 @@ class Flat:
         aux_leaves: list[Any] = []
         if self.has_aux:
             if not isinstance(out, tuple) or len(out) != 2:
-                raise TypeError(
-                    f"{self.origin} with has_aux=True: the function must return a pair (result, "
-                    f"aux); it returned {type(out).__name__}"
-                )
+                raise self._no_pair(out)
             out, aux = out
             aux_leaves, self.aux_tree = tree.flatten(aux)
         out_leaves, self.out_tree = tree.flatten(out)
         return [*map(self._result, out_leaves), *aux_leaves]
 
+    def _no_pair(self, out: Any) -> TypeError:
+        returned = "None: did you forget `return`?" if out is None else type(out).__name__
+        rule = (
+            f"{self.origin} with has_aux=True: {called(self.fun)} must return a pair (result, "
+            f"aux); it returned {returned}"
+        )
+        transform = self.origin.transform
+        ways = [("return result, aux", "two values")]
+        if out is not None and transform in ("grad", "value_and_grad"):
+            ways.append((f"{transform}({_code_name(self.fun)})", "without has_aux"))
+        return TypeError(explain(rule, ways=ways))
+
     def _result(self, x: Any) -> Array:
         try:
             return as_array(x)
-        except TypeError as error:
+        except TypeError:
             raise TypeError(
-                f"{self.origin}: the function returned {error}, which is not an array"
+                f"{self.origin}: {called(self.fun)} must return arrays and numbers; it returned "
+                f"the {type(x).__name__} {x!r:.60}"
             ) from None
 
     def results(self, leaves: Sequence[Any]) -> Any:
@@ -131,24 +152,53 @@ def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool)
             )
 
 
-def _check_scalar(flat: Flat, out: Array, transform: str, holomorphic: bool) -> None:
-    if flat.out_tree.num_leaves != 1 or out.aval.shape:
-        what = (
-            str(out.aval)
-            if flat.out_tree.num_leaves == 1
-            else f"a tree of {flat.out_tree.num_leaves} arrays"
-        )
-        raise TypeError(
-            f"{transform} is of functions that return one 0-d value; {flat.origin.name} returned "
-            f"{what}. "
-            "Sum it to a scalar, or use hloom.vjp, which takes a cotangent."
-        )
-    kind = dtypes.kind(out.aval.dtype)
+def _check_scalar(flat: Flat, outs: Sequence[Array], transform: str, holomorphic: bool) -> None:
+    count = flat.out_tree.num_leaves
+    if count != 1 or outs[0].aval.shape:
+        raise _not_scalar(flat, [x.aval for x in outs[:count]], transform)
+    kind = dtypes.kind(outs[0].aval.dtype)
     if kind != ("complex" if holomorphic else "float"):
         raise TypeError(
-            f"{transform}: {flat.origin.name} must return a "
-            f"{'complex' if holomorphic else 'real float'} value; it returned {out.aval}"
+            f"{transform}: {called(flat.fun)} must return a "
+            f"{'complex' if holomorphic else 'real float'} value; it returned {outs[0].aval}"
         )
+
+
+class _Spelled:
+    """A leaf in the text of a pytree: it prints as the type."""
+
+    def __init__(self, aval: Any):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return str(self.aval)
+
+
+def _not_scalar(flat: Flat, avals: Sequence[Any], transform: str) -> TypeError:
+    """For a function that returns nothing, an array, or a pytree where `grad` takes one value."""
+    fun, has_aux = _code_name(flat.fun), flat.has_aux
+    returned = tree.unflatten(flat.out_tree, map(_Spelled, avals))
+    what = f"{returned!r:.200}" + (", aux" if has_aux else "")
+    ways = []
+    if returned is None:
+        what += ": did you forget `return`?"
+    elif isinstance(returned, tuple) and len(returned) == 2 and not has_aux:
+        ways = [(f"{transform}({fun}, has_aux=True)", "for a pair of a value and something else")]
+    elif returned.__class__ is _Spelled and not has_aux:
+        arguments = ", ".join(positional_names(flat.fun)[0]) or "*args"
+        total = f"{transform}(lambda {arguments}: {fun}({arguments}).sum())"
+        ways = [(total, "of the sum; hloom.vjp takes a cotangent instead")]
+    rule = (
+        f"{transform} is of functions that return one 0-d value; {called(flat.fun)} returned "
+        f"{what}"
+    )
+    return TypeError(explain(rule, ways=ways))
+
+
+def _code_name(fun: Any) -> str:
+    """What a function is called in code; `f` where it has no name of that kind."""
+    name = name_of(fun)
+    return name if name.isidentifier() else "f"
 
 
 def value_and_grad(
@@ -167,6 +217,8 @@ def value_and_grad(
     >>> hloom.value_and_grad(lambda x: x * x)(3.0)
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
+
+    check_function("value_and_grad", fun)
 
     @wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -194,6 +246,8 @@ def grad(
     Array(6., dtype=float32, weak_type=True)
     """
 
+    check_function("grad", fun)
+
     @wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         out, gradients = _value_and_grad(
@@ -218,7 +272,7 @@ def _value_and_grad(
     flat = Flat(fun, transform, args, kwargs, positions, has_aux)
     _check_input(flat, transform, holomorphic, allow_int)
     outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
-    _check_scalar(flat, outs[0], transform, holomorphic)
+    _check_scalar(flat, outs, transform, holomorphic)
     seed = linear.constant(1, outs[0].aval.dtype, outs[0].aval.weak_type)
     cts = _pull_back(linearized, [seed] + [None] * (len(outs) - 1), flat.leaves)
     gradients, _ = tree.unflatten(flat.treedef, cts)
@@ -366,6 +420,7 @@ def vmap(
     >>> hloom.vmap(lambda x, y: x * y, in_axes=(0, None))(jnp.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float32)
     """
+    check_function("vmap", fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
 
@@ -380,10 +435,7 @@ def vmap(
         flat = Flat(positional, "vmap", values, {}, range(len(values)))
         flat.origin = Origin("vmap", fun, LeafNames(fun, tree.flatten((args, kwargs))[1]))
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise ValueError(
-                f"{flat.origin}: in_axes has {len(in_axes)} entries for {len(args)} positional "
-                "arguments"
-            )
+            raise _not_as_many(flat, in_axes, args)
         wanted = (*in_axes, *[0] * len(names)) if isinstance(in_axes, tuple) else in_axes
         axes = _spread_axes(flat.origin, "in_axes", wanted, values)
         axes = [_canonical_axis(flat, i, axis) for i, axis in enumerate(axes)]
@@ -395,6 +447,20 @@ def vmap(
         )
 
     return mapped
+
+
+def _not_as_many(flat: Flat, in_axes: tuple[Any, ...], args: Sequence[Any]) -> ValueError:
+    """For `in_axes` of another length than the positional arguments; those beyond are not cut."""
+    count, fun = len(args), flat.origin.fun
+    names = [f"`{argument_name(fun, i)}`" for i in range(count)]
+    rule = (
+        f"{flat.origin}: in_axes has {len(in_axes)} entr{'y' if len(in_axes) == 1 else 'ies'} for "
+        f"{count} positional argument{'' if count == 1 else 's'}: {', '.join(names)}"
+    )
+    rest = [0 if all(np.ndim(x) for x in tree.leaves(arg)) else None for arg in args]
+    entries = (*in_axes[:count], *rest[len(in_axes) :])
+    ways = [(f"vmap({_code_name(fun)}, in_axes={entries})", "one entry for each; None: not mapped")]
+    return ValueError(explain(rule, ways=ways))
 
 
 def _spread_axes(origin: Origin, what: str, axes: Any, full: Any) -> list[int | None]:
