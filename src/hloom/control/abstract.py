@@ -12,6 +12,7 @@ from hloom import dtypes, tree
 from hloom.config import current
 from hloom.control.dispatch import Jitted, Signature
 from hloom.core.aval import ShapedArray
+from hloom.core.calls import told
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
 from hloom.core.signature import check_function
@@ -104,6 +105,7 @@ def is_abstract(x: Any) -> bool:
     return isinstance(x, (ShapedArray, ShapeDtypeStruct, np.ndarray)) or hasattr(x, "aval")
 
 
+@told
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Iterable[int] = (),

@@ -11,6 +11,7 @@ from hloom.control import stages
 from hloom.control.dispatch import CacheInfo, Jitted
 from hloom.core import executable
 from hloom.core.array import Array
+from hloom.core.calls import told
 from hloom.core.signature import parameters
 from hloom.core.tables import CAPACITY
 
@@ -94,6 +95,7 @@ def _entry_2(self: Jitted) -> Callable[..., Any]:
 _ENTRIES = {1: _entry_1, 2: _entry_2}
 
 
+@told
 def jit(
     fun: Callable[..., Any] = _missing,
     *,

@@ -11,8 +11,11 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.config import current
+from hloom.core import source
 from hloom.core.array import Array, HostArray, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.errors.rewriting import converting
+from hloom.errors.texts import explain
 
 
 class NotAnArray(TypeError):
@@ -51,6 +54,26 @@ def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
 def weak_aval(cls: type, x64: bool) -> ShapedArray:
     """The type of a lone Python scalar of this class."""
     return ShapedArray((), dtypes.scalar_type_of(cls, x64), cls is not bool)
+
+
+def overflow(value: int, dtype: np.dtype[Any], who: str) -> OverflowError:
+    """The error for a Python integer that the dtype of the array beside it does not hold."""
+    place, x64 = source.here(), current.get().config.enable_x64
+    ways = []
+    if weak_aval(int, x64).dtype != dtype and _holds(weak_aval(int, x64).dtype, value):
+        ways.append((converting(place, "int"), "a wider dtype"))
+    elif not x64 and _holds(np.dtype("int64"), value):
+        wide = converting(place, "'int64'")
+        ways.append((f"with hloom.enable_x64(): {wide}", "64-bit integers"))
+    if abs(value) < 1e38:
+        ways.append((converting(place, "float"), "floats, which round"))
+    rule = f"Python integer {value!s:.60} out of bounds for {dtype.name}{who}"
+    return OverflowError(explain(rule, ways=ways))
+
+
+def _holds(dtype: np.dtype[Any], value: int) -> bool:
+    info = dtypes.iinfo(dtype)
+    return int(info.min) <= value <= int(info.max)
 
 
 def as_array(x: Any) -> Array:
@@ -135,8 +158,10 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
                 made.append(as_array(x))
         except TypeError as error:
             raise TypeError(_not_an_operand(name, position, x, error)) from None
-        except OverflowError as error:
-            raise OverflowError(f"{name}, operand {position}: {error}") from None
+        except OverflowError:
+            if anchor is not None and x.__class__ is int:
+                raise overflow(x, anchor, f", in {name}, operand {position}") from None
+            raise
     return made
 
 

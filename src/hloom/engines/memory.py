@@ -19,14 +19,16 @@ LARGE = 1 << 26  # bytes; below, the look costs more than it can save
 ADDRESSABLE = 1 << 47
 
 
-def require(size: int, what: object) -> None:
-    """Raise DeviceMemoryError, naming `what`, unless `size` bytes are free."""
+def require(size: int, what: object, largest: int = 0) -> None:
+    """Raise DeviceMemoryError, naming `what`, unless `size` bytes are free.
+
+    `largest` is the size of the largest array among them, which cannot be had in pieces.
+    """
     if size < LARGE:
         return
     free = available()
     if free is not None and size > free:
-        said = f"It needs {size:,} bytes; {free:,} are free."
-        raise DeviceMemoryError.allocation(what, size, said)
+        raise DeviceMemoryError.allocation(what, size, free=free, largest=largest)
 
 
 def available() -> int | None:

@@ -236,26 +236,30 @@ class GuardedRun:
     Other programs are run by jaxlib's own method, which is half a microsecond faster.
     """
 
-    __slots__ = ("loaded", "_execute", "_needed", "_name")
+    __slots__ = ("loaded", "_execute", "_needed", "_name", "_largest")
 
-    def __init__(self, loaded: Any, needed: int, name: str):
+    def __init__(self, loaded: Any, needed: int, name: str, outs: Sequence[ShapedArray]):
         self.loaded = loaded
         self._execute = loaded.execute_sharded
         self._needed = needed
-        self._name = name
+        sizes = [aval.size * aval.dtype.itemsize for aval in outs]
+        self._largest = max(sizes, default=0)
+        self._name: Any = f"program {name!r}"
+        if self._largest > needed // 2:  # most of it is one array: that says more
+            self._name = outs[sizes.index(self._largest)]
 
     def __call__(self, buffers: Sequence[Any], with_tokens: bool = False) -> Any:
         jaxlib_compat.check_process()
-        memory.require(self._needed, f"program {self._name!r}")
+        memory.require(self._needed, self._name, self._largest)
         try:
             return self._execute(buffers, with_tokens)
         except jaxlib_compat.RuntimeFault as fault:
-            raise faults.translate(fault, f"program {self._name!r}") from None
+            raise faults.translate(fault, self._name) from None
 
 
 def _executable(loaded: Any, outs: list[ShapedArray], name: str) -> Executable:
     needed = jaxlib_compat.memory_needed(loaded)
-    run = GuardedRun(loaded, needed, name) if needed >= GUARDED else loaded.execute_sharded
+    run = GuardedRun(loaded, needed, name, outs) if needed >= GUARDED else loaded.execute_sharded
     return Executable(run, [jaxlib_compat.result_handler(aval) for aval in outs], outs)
 
 

@@ -292,10 +292,15 @@ def _loop(around: ast.While, where: str) -> list[Way]:
     """A loop over one variable is written out; another is named."""
     only = _assigned(around.body[0]) if len(around.body) == 1 else None
     if only is None:
-        return [("lax.while_loop(cond_fun, body_fun, x)", f"cond_fun gives {where}")]
+        return [
+            ("lax.while_loop(cond_fun, body_fun, x)", f"cond_fun gives {where}"),
+            (f"lax.cond({where}, true_fun, false_fun, x)", "run one of two functions, once"),
+        ]
     name, value = only
-    code = f"{name} = lax.while_loop(lambda {name}: {where}, lambda {name}: {_text(value)}, {name})"
-    return [(code, "repeat as long as it holds")]
+    body = _text(value)
+    code = f"{name} = lax.while_loop(lambda {name}: {where}, lambda {name}: {body}, {name})"
+    once = f"{name} = lax.cond({where}, lambda: {body}, lambda: {name})"
+    return [(code, "repeat as long as it holds"), (once, "one step, if it holds")]
 
 
 # ---- Python's own functions ---------------------------------------------------------------------
@@ -385,17 +390,90 @@ def _counted(path: list[Any], bounds: list[str]) -> list[Way]:
 
 
 # ---- operators ----------------------------------------------------------------------------------
-def converting(at: Any, dtype: str, is_array: Any) -> str:
+def converting(at: Any, dtype: str) -> str:
     """The operation at which the program stands, its array converted: `x.astype(float) * 2**31`.
 
-    `is_array` says of the two sides' values which is one; "" where no operation is found.
+    `x.astype(float)` where no operation between an array and a number stands out.
     """
     path = found(at)
     node = path[0] if path else None
-    if not isinstance(node, ast.BinOp):
-        return ""
-    sides = [node.left, node.right]
-    i = 0 if is_array else 1
-    sides[i] = _call("_.astype", _name(dtype))
-    sides[i].func.value = [node.left, node.right][i]
+    if isinstance(node, ast.Call) and _text(node.func).endswith("arange"):
+        keyword = ast.keyword("dtype", _name(dtype))
+        return _text(ast.Call(node.func, node.args, [*node.keywords, keyword]))
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    arrays = [i for i, side in enumerate(sides) if not _is_number(side)]
+    if len(arrays) != 1:
+        return f"x.astype({dtype})"
+    converted = ast.Attribute(sides[arrays[0]], "astype")
+    sides[arrays[0]] = ast.Call(converted, [_name(dtype)], [])
     return _text(ast.BinOp(sides[0], node.op, sides[1]))
+
+
+def _is_number(node: Any) -> bool:
+    """Whether an expression is made of numbers alone, as 2**31 is."""
+    parts = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+    return all(isinstance(each, parts) for each in ast.walk(node))
+
+
+# ---- calls --------------------------------------------------------------------------------------
+def _called(at: Any) -> Any:
+    path = found(at)
+    return path[0] if path and isinstance(path[0], ast.Call) else None
+
+
+def renamed(at: Any, old: str, new: str) -> str:
+    """The call at which the program stands, with another keyword; "" where there is none."""
+    node = _called(at)
+    if node is None or old not in [k.arg for k in node.keywords]:
+        return ""
+    keywords = [ast.keyword(new if k.arg == old else k.arg, k.value) for k in node.keywords]
+    return _text(ast.Call(node.func, node.args, keywords))
+
+
+def kept(at: Any, name: str) -> str:
+    """A call whose result is written to an argument, `add(x, y, out=z)`, as `z = add(x, y)`."""
+    node = _called(at)
+    target = next((k.value for k in node.keywords if k.arg == name), None) if node else None
+    if not isinstance(target, (ast.Name, ast.Attribute)):
+        return ""
+    rest = [k for k in node.keywords if k.arg != name]
+    return f"{_text(target)} = {_text(ast.Call(node.func, node.args, rest))}"
+
+
+def at_place(at: Any, method: str) -> list[Way]:
+    """What `x.at[i] + y` may mean: an update, where it has the method, or the element read."""
+    path = found(at)
+    match path[0] if path else None:
+        case ast.BinOp(left=ast.Subscript(value=ast.Attribute(attr="at")) as place, right=value):
+            reading: Any = ast.BinOp(_without_at(place), path[0].op, value)
+        case ast.AugAssign(target=ast.Subscript(value=ast.Attribute(attr="at")) as place):
+            value = path[0].value
+            reading = ast.BinOp(_without_at(place), path[0].op, value)
+        case ast.Compare(left=ast.Subscript(value=ast.Attribute(attr="at")) as place):
+            value = reading = ast.Compare(_without_at(place), path[0].ops, path[0].comparators)
+        case _:
+            return []
+    array = _text(place.value.value)  # type: ignore[attr-defined]
+    ways = [(_text(reading), "the element is read without .at")]
+    if method:
+        code = f"{_text(place)}.{method}({_text(value)})"
+        if isinstance(path[0], ast.AugAssign):
+            code = f"{array} = {code}"
+        ways.insert(0, (code, "a copy, updated there"))
+    return ways
+
+
+def _without_at(place: Any) -> Any:
+    return ast.Subscript(place.value.value, place.slice)
+
+
+def grouped(at: Any, after: int, count: int, kind: str) -> str:
+    """The call with `count` of its arguments in one tuple or list; `after` come behind them."""
+    node = _called(at)
+    if node is None or len(node.args) < after + count:
+        return ""
+    last = len(node.args) - after
+    arguments = node.args[last - count : last]
+    made = {"tuple": ast.Tuple, "list": ast.List}[kind](arguments, ast.Load())
+    whole = [*node.args[: last - count], made, *node.args[last:]]
+    return _text(ast.Call(node.func, whole, node.keywords))

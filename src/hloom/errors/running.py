@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from hloom.errors.texts import Explained, article, element_update, explain, index_text, source_line
+from hloom.errors.texts import (
+    Explained,
+    article,
+    binary_size,
+    element_update,
+    explain,
+    index_text,
+    source_line,
+    value_text,
+)
 
 
 class ImmutableArrayError(Explained, TypeError):
@@ -41,9 +50,11 @@ class ImmutableArrayError(Explained, TypeError):
             f"'{name}' object does not support item assignment. hloom arrays are immutable: "
             "in place of `x[idx] = y` use `x = x.at[idx].set(y)` or another .at[] method."
         )
-        given = repr(value) if isinstance(value, (bool, int, float, complex)) else "y"
-        own = element_update(source_line(at))
-        if own is not None:
+        given, line = value_text(value), source_line(at)
+        own = element_update(line)
+        if getattr(at, "function", "").endswith("shuffle") or "shuffle(" in line:
+            way = ("x = jnp.asarray(np.random.permutation(x))", "a copy in another order")
+        elif own is not None:
             way = (own[1], f"in place of {own[0]}")
         else:
             way = (f"x = x.at[{index_text(index)}].set({given})", "")
@@ -210,16 +221,32 @@ class DeviceMemoryError(MemoryError, EngineError):
 
     @classmethod
     def allocation(
-        cls, what: Any, size: int | None = None, said: object = "", *, at: Any = None
+        cls,
+        what: Any,
+        size: int | None = None,
+        said: object = "",
+        *,
+        free: int | None = None,
+        largest: int = 0,
+        at: Any = None,
     ) -> Self:
-        """`what`, a type or a program's name, needs `size` bytes; `said` is the engine's text."""
-        much = f" ({size / 2**30:,.1f} GiB)" if size is not None else ""
-        rule = f"Out of device memory: cannot hold {what}{much}." + (f"\n{said}" if said else "")
+        """`what`, a type or a program's name, needs `size` bytes; `said` is the engine's text.
+
+        `free` bytes are there.  Where the `largest` array alone is more, there is no way out.
+        """
+        rule = f"Out of device memory: cannot hold {what}."
+        if size is not None:
+            left = f"; {binary_size(free)} are free" if free is not None else ""
+            rule = f"{rule}\n{what} needs {binary_size(size)}{left}."
+        if free is not None:
+            rule += f"\nIt needs {size:,} bytes; {free:,} are free."
         ways = [
             ("lax.map(f, xs)", "one piece after another"),
             ("x.delete()", "free what is not needed"),
         ]
-        return cls._of(rule, ways=ways, at=at)
+        hopeless = free is not None and largest > free or (size or 0) >= 1 << 47
+        said = f"\n{said}" if said else ""
+        return cls._of(f"{rule}{said}", ways=[] if hopeless else ways, at=at)
 
 
 class JaxprTypeError(TypeError):

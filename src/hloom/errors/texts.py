@@ -126,6 +126,13 @@ class Explained(Exception):
         return cls(explain(rule, ways=ways, traced=traced, at=at, page=cls.__name__))
 
 
+def binary_size(size: int) -> str:
+    """Bytes in the unit that is easiest to read: `3.6 TiB`."""
+    power = min(max((size.bit_length() - 1) // 10, 0), 6)
+    unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
+    return f"{size / 1024**power:,.1f} {unit}" if power else f"{size} bytes"
+
+
 def listed(words: Sequence[str], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
@@ -265,3 +272,8 @@ def index_text(index: Any) -> str:
     short = repr(index)
     plain = index is None or isinstance(index, (bool, int, str, list))
     return short if plain and len(short) <= 30 else "index"
+
+
+def value_text(value: Any) -> str:
+    """A number as the user would write it; other values are called `y`."""
+    return repr(value) if isinstance(value, (bool, int, float, complex)) else "y"

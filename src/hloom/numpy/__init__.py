@@ -25,6 +25,7 @@ from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
+from hloom.core.calls import tell as tell
 from hloom.numpy.applying import apply_along_axis, apply_over_axes, vectorize
 from hloom.numpy.arithmetic import (
     abs,
@@ -438,3 +439,6 @@ from hloom.numpy.taking import (
 
 # Loaded for its effect: it fills Array with operators and methods.
 from hloom.numpy import operators  # isort: skip
+
+tell(globals(), __name__)
+tell(vars(linalg), linalg.__name__)

@@ -15,6 +15,8 @@ from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.trace import Tracer
+from hloom.errors.rewriting import kept
+from hloom.errors.texts import explain
 
 _LIMIT = 2**63 - 1
 
@@ -120,9 +122,12 @@ def check_order(name: str, order: Any) -> None:
 def refuse_out(name: str, out: Any) -> None:
     """Raise TypeError for an `out=` array: arrays are immutable."""
     if out is not None:
-        raise TypeError(
-            f"{name}: arrays are immutable, so out= can't be written to; use x = {name}(...)"
+        code = kept(source.here(), "out")
+        rule = (
+            f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = "
+            f"{name}(...)"
         )
+        raise TypeError(explain(rule, ways=[(code, "")] if code else []))
 
 
 def concrete_values(values: Sequence[Any]) -> bool:

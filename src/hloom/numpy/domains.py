@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
+from hloom.core import source
 from hloom.core.array import Array
+from hloom.errors.rewriting import precedence
+from hloom.errors.texts import explain
 from hloom.numpy.promotion import promote, promote_inexact
 from hloom.ops.convert import convert_element_type_p
 
@@ -32,6 +35,17 @@ def unsupported(name: str, xs: Sequence[Array], way_out: str) -> TypeError:
     """NumPy's error for dtypes that a ufunc has no loop for."""
     types = " and ".join([str(x.aval) for x in xs])
     return TypeError(f"ufunc '{name}' not supported for the input types {types}; {way_out}")
+
+
+def _bits_only(name: str, xs: Sequence[Array]) -> TypeError:
+    """The error for bits of floats: most likely two conditions, joined without parentheses."""
+    way = "convert first: x.astype(int)"
+    if name not in ("bitwise_and", "bitwise_or"):
+        return unsupported(name, xs, way)
+    symbol = "&" if name == "bitwise_and" else "|"
+    rule = f"{unsupported(name, xs, way)}. Two conditions take parentheses: {symbol} comes first"
+    ways = precedence(source.here()) or [(f"(x > 0) {symbol} (x < 2)", "not x > 0 & x < 2")]
+    return TypeError(explain(rule, ways=ways))
 
 
 def numbers(name: str, *xs: Any) -> list[Array]:
@@ -75,7 +89,7 @@ def bits(name: str, *xs: Any) -> list[Array]:
     """Integers or bools.  Raises TypeError for others."""
     promoted = promote(name, *xs)
     if kind_of(promoted[0]) not in ("bool", "signed", "unsigned"):
-        raise unsupported(name, promoted, "convert first: x.astype(int)")
+        raise _bits_only(name, promoted)
     return promoted
 
 

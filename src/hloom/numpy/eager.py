@@ -26,10 +26,12 @@ from hloom.config import Config, current, enable_x64
 from hloom.core import executable, source
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.calls import retold, unknown_keyword
 from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Tables
 from hloom.core.trace import Origin, Tracer
+from hloom.numpy.arguments import refuse_out
 from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
 from hloom.numpy.promotion import array_like
 from hloom.numpy.width import holds_wide, keeps_width
@@ -223,11 +225,7 @@ def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Arr
 
 def refuse(name: str, out: Any, where: Any) -> None:
     """Raise TypeError for the arguments of NumPy's ufuncs that an immutable array can't serve."""
-    if out is not None:
-        raise TypeError(
-            f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = "
-            f"{name}(...)"
-        )
+    refuse_out(name, out)
     if where is not None and where is not True:
         raise TypeError(
             f"{name} computes every element and takes no `where`; choose afterwards: "
@@ -245,8 +243,8 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
     name = fun.__name__.strip("_")
 
     @wraps(fun)
-    def call(x: Any, /, out: Any = None, where: Any = None) -> Any:
-        if x.__class__ is Array and out is None is where:
+    def call(x: Any, /, out: Any = None, where: Any = None, **wrong: Any) -> Any:
+        if x.__class__ is Array and out is None is where and not wrong:
             try:
                 execute, handlers, aval, _ = tables[get().key][x.aval]
                 r = _new(Array)
@@ -255,9 +253,12 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
                 return r
             except (KeyError, RuntimeError):
                 pass  # unknown yet, or failing: the general way says why
+        if wrong:
+            raise unknown_keyword(fun, name, wrong)
         refuse(name, out, where)
         return run(fun, tables, name, (x,))
 
+    call.tells = True  # type: ignore[attr-defined]
     return call
 
 
@@ -270,10 +271,10 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
     name = fun.__name__.strip("_")
 
     @wraps(fun)
-    def call(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
+    def call(x1: Any, x2: Any, /, out: Any = None, where: Any = None, **wrong: Any) -> Any:
         try:
             key = get().key
-            if x1.__class__ is Array and out is None is where:
+            if x1.__class__ is Array and out is None is where and not wrong:
                 if x2.__class__ is Array:
                     execute, handlers, aval, _ = tables[key][x1.aval, x2.aval]
                     buffers = [x1._buf, x2._buf]
@@ -287,9 +288,12 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
                 return r
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
+        if wrong:
+            raise unknown_keyword(fun, name, wrong)
         refuse(name, out, where)
         return run(fun, tables, name, (x1, x2))
 
+    call.tells = True  # type: ignore[attr-defined]
     call.tables = tables  # type: ignore[attr-defined]
     call.run = run  # type: ignore[attr-defined]
     return call
@@ -425,7 +429,11 @@ def reduction(
     def rarer(a: Any, *args: Any, **kwargs: Any) -> Any:
         if prepare is not None:
             prepare(name, a, kwargs)
-        return general(a, *args, **kwargs)
+        try:
+            return general(a, *args, **kwargs)
+        except Exception as error:
+            given = (a, *args) if args != (None,) else (a,)  # the axis as it came
+            raise retold(fun, name, given, kwargs, error) or error from None
 
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
         if not args and not kwargs:
@@ -450,6 +458,7 @@ def reduction(
             kwargs["keepdims"] = keepdims
         return rarer(a, axis, *args, **kwargs)
 
+    call.tells = True  # type: ignore[attr-defined]
     return update_wrapper(call, fun)
 
 

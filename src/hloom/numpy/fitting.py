@@ -17,7 +17,7 @@ from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import scalar, weak_aval
+from hloom.core.operands import overflow, scalar, weak_aval
 
 _TYPED = (Array, np.ndarray, np.generic, bool, float, complex)
 
@@ -107,10 +107,7 @@ def _pair(x: Any, x64: bool) -> tuple[np.dtype[Any], bool]:
 def check_bounds(name: str, value: int, dtype: np.dtype[Any]) -> None:
     """Raise OverflowError if the integer dtype does not hold the value."""
     if not _holds(dtype, value):
-        raise OverflowError(
-            f"Python integer {value} out of bounds for {dtype.name}, in {name}; "
-            "convert the array first: x.astype(...), or use np.int64(...)"
-        )
+        raise overflow(value, dtype, f", in {name}")
 
 
 def _holds(dtype: np.dtype[Any], value: int) -> bool:

@@ -39,7 +39,12 @@ Cast = tuple[np.dtype[Any], str] | None
 
 
 def _cast(name: str, dtype: Any, casting: str) -> Cast:
-    """The dtype asked for, and NumPy's rule for what may be converted to it."""
+    """The dtype asked for, and NumPy's rule for what may be converted to it.
+
+    An array is none, though it has one: it is one of those to join, given beside the list.
+    """
+    if isinstance(dtype, (Array, np.ndarray)):
+        raise TypeError(f"{name} takes a dtype; got an array of shape {dtype.shape}")
     return None if dtype is None else (dtype_argument(name, dtype), casting)
 
 

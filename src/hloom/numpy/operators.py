@@ -11,6 +11,7 @@ from typing import Any
 
 from hloom import errors
 from hloom.core.array import Array
+from hloom.core.calls import is_plain, told
 from hloom.numpy import (
     arithmetic,
     attributes,
@@ -216,8 +217,10 @@ def attach() -> None:
         setattr(Array, f"__r{name}__", reflected)
     for name, (symbol, function) in COMPARISONS.items():
         setattr(Array, f"__{name}__", eager.operators(function, _no_list(symbol))[0])
-    for name, function in {**SPECIAL, **METHODS}.items():
+    for name, function in SPECIAL.items():
         setattr(Array, name, function)
+    for name, function in METHODS.items():
+        setattr(Array, name, told(function, name) if is_plain(function) else function)
     for name, function in PROPERTIES.items():
         setattr(Array, name, property(function, doc=function.__doc__))
     for name, way in attributes.REFUSED.items():

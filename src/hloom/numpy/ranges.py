@@ -75,9 +75,8 @@ def arange(
 @keeps_width
 def _numbers(start: Any, stop: Any, step: Any, dtype: Any) -> Array:
     """The general way of `arange`."""
-    first, last, by = (
-        _bound(name, x) for name, x in (("start", start), ("stop", stop), ("step", step))
-    )
+    names = ("start", "stop", "step") if stop is not None else ("stop", "stop", "step")
+    first, last, by = map(_bound, names, (start, stop, step))
     given = [x for x in (first, last, by) if x is not None]
     if first is None:
         raise TypeError("arange takes at least one number; got start=None")

@@ -141,7 +141,7 @@ def _overflow(name: str, number: Any, dtype: np.dtype[Any] | None) -> OverflowEr
     if dtype is not None and dtypes.bits(dtype) < 32:
         way = "use a wider dtype"
     elif not current.get().config.enable_x64:
-        way = "turn 64-bit types on with `with hloom.enable_x64():`, or use a float"
+        way = "take int64, which there is in `with hloom.enable_x64():`, or use a float"
     shown = f"{number!s:.40}"
     what = "Python integer" if isinstance(number, int) else "the number"
     return OverflowError(f"{name}: {what} {shown} out of bounds for {text}; {way}")
@@ -185,8 +185,20 @@ def _foreign(name: str, x: Any, value: NDArray) -> Exception:
         why = f": {error}"
     given = f"{type(x).__name__} {x!r:.60}"
     if hasattr(x, "__iter__") and not isinstance(x, (list, tuple)):
-        why = f". Make a list of it: {name}(list(x))"
+        why = _collected(name, x)
     return TypeError(f"{name} takes numbers, arrays and nested lists of them; got {given}{why}")
+
+
+def _collected(name: str, x: Any) -> str:
+    """The way to make arrays of a collection that is no list; of a dict its values."""
+    if not isinstance(x, dict):
+        return f". Make a list of it: `jnp.{name}(list(x))`"
+    values = list(x.values())
+    if all(_is_array(value) or isinstance(value, (*NUMBERS, np.ndarray)) for value in values):
+        if len({np.shape(value) for value in values}) == 1:
+            return f". For its values: `jnp.{name}(list(x.values()))`"
+        return ". For an array of each value: `hloom.tree.map(jnp.asarray, x)`"
+    return ". Its keys and values are no numbers"
 
 
 # ---- with arrays among the elements ----------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from warnings import warn
 
 import numpy as np
@@ -18,8 +18,11 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
+from hloom.core.calls import unknown_keyword
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.tables import Tables
+from hloom.errors.rewriting import at_place
+from hloom.errors.texts import explain, index_text, value_text
 from hloom.numpy import eager, promotion
 from hloom.numpy.fitting import FITTED, fit
 from hloom.numpy.indexing import (
@@ -95,6 +98,21 @@ class How(NamedTuple):
     wrap_negative_indices: bool = True
 
 
+def how(name: str, function: Callable[[Any], Any] | None = None, /, **promises: bool) -> How:
+    """What the method `name` does, with the promises that a call makes."""
+    try:
+        return How(name, function, **promises)
+    except TypeError:
+        raise unknown_keyword(_told_of, name, promises) from None
+
+
+def _told_of(
+    values: Any, *, mode: str | None = None, indices_are_sorted: bool = False,
+    unique_indices: bool = False, wrap_negative_indices: bool = True,
+) -> None:  # fmt: skip
+    """How the methods of `x.at[i]` are called, for error texts."""
+
+
 class At:
     """`x.at`: index it, then choose what to do there.
 
@@ -109,6 +127,24 @@ class At:
 
     def __getitem__(self, index: Any) -> AtIndex:
         return AtIndex(self.array, index)
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        code = f"x = x.at[{index_text(index)}].set({value_text(value)})"
+        rule = "x.at[...] = y changes nothing: arrays are immutable, and set(y) gives a copy"
+        raise TypeError(explain(rule, ways=[(code, "")]))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        index = index_text(args if len(args) != 1 else args[0])
+        rule = ".at takes an index in brackets, then says what to do there"
+        raise TypeError(explain(rule, ways=[(f"x.at[{index}].get()", "or set, add, ..")]))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        rule = f"'At' object has no attribute {name!r}"
+        ways = []
+        if not name.startswith("_") and callable(getattr(AtIndex, name, None)):
+            rule = f"x.at.{name}: .at takes an index before {name!r}"
+            ways = [(f"x.at[:].{name}{'()' if name == 'get' else '(y)'}", "for all elements")]
+        raise AttributeError(explain(rule, ways=ways), name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"At({self.array!r})"
@@ -156,7 +192,7 @@ class AtIndex:
         >>> jnp.zeros(4).at[1:3].set(jnp.array([1.0, 2.0]))
         Array([0., 1., 2., 0.], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("set", **promises))
+        return update(self.array, self.index, values, mode, how("set", **promises))
 
     def add(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] += values`, every occurrence of a position counted.
@@ -164,7 +200,7 @@ class AtIndex:
         >>> jnp.zeros(3).at[jnp.array([0, 0, 2])].add(1.0)
         Array([2., 0., 1.], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("add", **promises))
+        return update(self.array, self.index, values, mode, how("add", **promises))
 
     def subtract(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] -= values`, every occurrence of a position counted.
@@ -172,7 +208,7 @@ class AtIndex:
         >>> jnp.ones(2).at[0].subtract(3.0)
         Array([-2.,  1.], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("subtract", **promises))
+        return update(self.array, self.index, values, mode, how("subtract", **promises))
 
     def multiply(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] *= values`, every occurrence of a position counted.
@@ -180,7 +216,7 @@ class AtIndex:
         >>> jnp.ones(2).at[0].multiply(3.0)
         Array([3., 1.], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("multiply", **promises))
+        return update(self.array, self.index, values, mode, how("multiply", **promises))
 
     mul = multiply
 
@@ -190,7 +226,7 @@ class AtIndex:
         >>> jnp.ones(2).at[0].divide(2.0)
         Array([0.5, 1. ], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("divide", **promises))
+        return update(self.array, self.index, values, mode, how("divide", **promises))
 
     def power(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] **= values`, every occurrence of a position counted.
@@ -198,7 +234,7 @@ class AtIndex:
         >>> jnp.array([2.0, 3.0]).at[0].power(3.0)
         Array([8., 3.], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("power", **promises))
+        return update(self.array, self.index, values, mode, how("power", **promises))
 
     def min(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] = minimum(x[index], values)`.
@@ -206,7 +242,7 @@ class AtIndex:
         >>> jnp.array([2.0, 3.0]).at[:].min(2.5)
         Array([2. , 2.5], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("min", **promises))
+        return update(self.array, self.index, values, mode, how("min", **promises))
 
     def max(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] = maximum(x[index], values)`.
@@ -214,7 +250,7 @@ class AtIndex:
         >>> jnp.array([2.0, 3.0]).at[:].max(2.5)
         Array([2.5, 3. ], dtype=float32)
         """
-        return update(self.array, self.index, values, mode, How("max", **promises))
+        return update(self.array, self.index, values, mode, how("max", **promises))
 
     def apply(
         self, func: Callable[[Any], Any], *, mode: str | None = None, **promises: bool
@@ -224,7 +260,35 @@ class AtIndex:
         >>> jnp.array([4.0, 9.0]).at[1].apply(jnp.sqrt)
         Array([4., 3.], dtype=float32)
         """
-        return update(self.array, self.index, 0, mode, How("apply", func, **promises))
+        return update(self.array, self.index, 0, mode, how("apply", func, **promises))
+
+
+# Operators of values, which `x.at[i]` is not: the symbol, and the update of that kind.
+_OPERATORS = {
+    "add": ("+", "add"), "sub": ("-", "subtract"), "mul": ("*", "multiply"),
+    "truediv": ("/", "divide"), "pow": ("**", "power"), "floordiv": ("//", ""), "mod": ("%", ""),
+    "matmul": ("@", ""), "and": ("&", ""), "or": ("|", ""), "xor": ("^", ""), "lt": ("<", ""),
+    "le": ("<=", ""), "gt": (">", ""), "ge": (">=", ""),
+}  # fmt: skip
+
+
+def _no_value(symbol: str, method: str) -> Callable[..., NoReturn]:
+    """An operator of `x.at[i]`: it raises, and says how the element is read, or updated."""
+
+    def operator(self: AtIndex, other: Any) -> NoReturn:
+        index, value = index_text(self.index), value_text(other)
+        rule = f"x.at[{index}] {symbol} {value}: .at[...] is a place to update, and no value"
+        general = [(f"x[{index}] {symbol} {value}", "the element is read without .at")]
+        if method:
+            general.insert(0, (f"x.at[{index}].{method}({value})", "a copy, updated there"))
+        raise TypeError(explain(rule, ways=at_place(source.here(), method) or general))
+
+    return operator
+
+
+for _name, (_symbol, _method) in _OPERATORS.items():
+    for _form in (f"__{_name}__", f"__i{_name}__", f"__r{_name}__"):
+        setattr(AtIndex, _form, _no_value(_symbol, _method))
 
 
 def _outside(modes: dict[str | None, str], mode: str | None, wrap: bool) -> Outside:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hloom.core.array import Array
+from hloom.core.calls import plain, retold
 from hloom.core.operands import NotAnArray
 from hloom.core.parameters import LIMIT, words_of
 from hloom.core.source import is_ours
@@ -75,7 +76,7 @@ def _told(
     try:
         bound = signature(fun).bind(*args, **kwargs).arguments
     except TypeError:
-        return None  # Python has named the function and the argument
+        return retold(fun, name, args, kwargs, error)
     kind = next((kind for kind in _KINDS if isinstance(error, kind)), None)
     if kind is not None and match(rf"{name}\b(?! indices)", str(error)):
         return None  # "slice indices must be integers" is Python's
@@ -106,11 +107,10 @@ def _each(fun: Callable[..., Any], bound: dict[str, Any]) -> Iterator[tuple[str,
 
 
 def _unfit(fun: Callable[..., Any], argument: str, words: str, value: Any) -> str:
-    name, called = fun.__name__, signature(fun)
-    formal = [p.replace(annotation=p.empty) for p in called.parameters.values()]
-    plain = called.replace(parameters=formal, return_annotation=called.empty)
+    name = fun.__name__
     return (
-        f"{name} takes {argument} as {words}; got {shown(value)}. It is called as {name}{plain}."
+        f"{name} takes {argument} as {words}; got {shown(value)}. "
+        f"It is called as {name}{plain(signature(fun))}."
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from hloom import dtypes, tree
 from hloom.core.array import Array
+from hloom.core.calls import told
 from hloom.core.jaxpr import eval_jaxpr
 from hloom.core.operands import as_array
 from hloom.core.signature import (
@@ -201,6 +202,7 @@ def _code_name(fun: Any) -> str:
     return name if name.isidentifier() else "f"
 
 
+@told
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -229,6 +231,7 @@ def value_and_grad(
     return value_and_gradient
 
 
+@told
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -290,6 +293,7 @@ def _pull_back(linearized: Linearized, cts: Sequence[Any], inputs: Sequence[Arra
     return [linear.zeros(x.aval) if ct is None else ct for ct, x in zip(found, inputs)]
 
 
+@told
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
@@ -343,6 +347,7 @@ def np_scalar(x: Array, dtype: Any) -> Any:
     return x._value().astype(dtype)
 
 
+@told
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` and the function that maps a cotangent of it to cotangents of `primals`.
 
@@ -371,6 +376,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     return (*result, flat.aux(outs)) if has_aux else result
 
 
+@told
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The value of `fun` and its derivative at `primals`, a linear function of tangents.
 
@@ -404,6 +410,7 @@ def eval_linear(linearized: Linearized, tangents: Sequence[Any]) -> list[Any]:
     return eval_jaxpr(linearized.jaxpr, [*linearized.residuals, *tangents])
 
 
+@told
 def vmap(
     fun: Callable[..., Any],
     in_axes: Any = 0,

@@ -1,0 +1,183 @@
+"""Wrong calls of public functions: a keyword that is not there, sizes that are not in one tuple.
+
+`told` costs a call of a function and no more; what an error takes is spent when there is one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import wraps
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from hloom.core import source
+from hloom.core.array import Array
+from hloom.core.aval import ShapedArray
+from hloom.errors.rewriting import grouped, renamed
+from hloom.errors.texts import explain
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# What other libraries call a parameter, and what NumPy does: tried before likeness.
+_OTHER_NAMES = {
+    "axes": "axis", "axis": "axes", "dim": "axis", "dims": "axes", "dimension": "axis",
+    "dimensions": "axes", "keepdim": "keepdims", "keep_dims": "keepdims", "argnum": "argnums",
+    "type": "dtype", "newshape": "shape", "descend": "descending", "reverse": "descending",
+}  # fmt: skip
+# Parameters that take one tuple, where a call may have its elements side by side.
+_TUPLES = ("shape", "newshape", "new_shape", "reps", "axes", "axis", "A_reps")
+_LISTS = ("arrays", "tup")  # first parameters that take a list of arrays
+
+
+def told(fun: F, name: str = "") -> F:
+    """The function, called `name`, with errors for wrong calls that say how it is called."""
+
+    @wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fun(*args, **kwargs)
+        except Exception as error:
+            better = retold(fun, name or fun.__name__, args, kwargs, error)
+            if better is None:
+                raise
+            raise better from None
+
+    return cast(F, call)
+
+
+def tell(namespace: dict[str, Any], module: str) -> None:
+    """Let the functions of a public module be `told`; those of `numpy.eager` are already.
+
+    Inside the package they are imported from where they stand, and called directly.
+    """
+    for name, fun in list(namespace.items()):
+        if isinstance(fun, FunctionType) and not name.startswith("_") and is_plain(fun):
+            namespace[name] = made = told(fun)
+            made.__module__ = module  # pickle finds it there
+
+
+def is_plain(fun: FunctionType) -> bool:
+    """Whether a function is hloom's, and not made by a decorator that is `told` itself."""
+    return fun.__module__.startswith("hloom.") and not hasattr(fun, "tells")
+
+
+def retold(
+    fun: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any], error: Exception
+) -> TypeError | None:
+    """The error for a call that does not fit the function; None where the call is as it should be.
+
+    What the function raised says less: it speaks of the argument that got the wrong value.
+    """
+    try:
+        signature = inspect.signature(fun)
+    except (ValueError, TypeError):
+        return None
+    try:
+        signature.bind(*args, **kwargs)
+        fits = ""
+    except TypeError as wrong:
+        fits = str(wrong)
+    if isinstance(error, _MISTAKEN):
+        told = _one_list(signature, name, args) or _one_tuple(fun, name, args, kwargs)
+        if told is not None:
+            return told
+    if not fits:
+        return None
+    unknown = [word for word in kwargs if word not in signature.parameters]
+    if unknown:
+        return _unknown_keyword(signature, name, unknown[0], len(args))
+    said = str(error) if re.match(rf"{name}\(\) ", str(error)) else f"{name}() {_words(fits)}"
+    return TypeError(f"{said}. It is called as {name}{plain(signature)}.")
+
+
+_MISTAKEN = (TypeError, ValueError)
+
+
+def unknown_keyword(fun: Callable[..., Any], name: str, wrong: dict[str, Any]) -> TypeError:
+    """The error for keywords of which the function does not have all."""
+    signature = inspect.signature(fun)
+    unknown = next(word for word in wrong if word not in signature.parameters)
+    return _unknown_keyword(signature, name, unknown, 0)
+
+
+def _words(said: str) -> str:
+    """`bind` says "missing a required argument: 'x'", a call that it is missing that."""
+    return f"is called wrongly: {said}" if not said.startswith(("missing", "got")) else said
+
+
+def plain(signature: inspect.Signature) -> str:
+    """A signature without its annotations."""
+    formal = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    text = str(signature.replace(parameters=formal, return_annotation=signature.empty))
+    return re.sub(r"<object object at \w+>", "...", text)  # what stands for "not given"
+
+
+def _unknown_keyword(
+    signature: inspect.Signature, name: str, word: str, given: int
+) -> TypeError:
+    """`given` parameters have their argument by position."""
+    formal = list(signature.parameters.values())[given:]
+    known = [p.name for p in formal if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    near = [_OTHER_NAMES.get(word, "")] if _OTHER_NAMES.get(word) in known else []
+    near = near or get_close_matches(word, known, 1)
+    guess = f"; did you mean {near[0]!r}?" if near else "."
+    rule = f"{name}() got an unexpected keyword argument {word!r}{guess}"
+    code = renamed(source.here(), word, near[0]) if near else ""
+    ways = [(code, "")] if code else []
+    return TypeError(explain(f"{rule} It is called as {name}{plain(signature)}.", ways=ways))
+
+
+def _one_list(
+    signature: inspect.Signature, name: str, args: tuple[Any, ...]
+) -> TypeError | None:
+    """For `concatenate(x, y)`: arrays side by side where one parameter takes a list of them."""
+    count = next((i for i, x in enumerate(args) if not _is_array(x)), len(args))
+    if next(iter(signature.parameters), "") not in _LISTS or count < 2:
+        return None
+    names = ("x", "y", "z")[:count] if count <= 3 else [f"x{i}" for i in range(count)]
+    rest = [f"{x!r:.40}" for x in args[count:]]
+    one = f"[{', '.join(names)}]"
+    code = grouped(source.here(), len(rest), count, "list")
+    code = code or f"jnp.{name}({', '.join([one, *rest])})"
+    given = ", ".join([*[_type(x) for x in args[:count]], *rest])
+    rule = f"{name} takes the arrays as one list; got {name}({given})"
+    return TypeError(explain(rule, ways=[(code, "")]))
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, (Array, np.ndarray))
+
+
+def _type(x: Any) -> str:
+    return str(getattr(x, "aval", None) or ShapedArray(x.shape, x.dtype))
+
+
+def _one_tuple(
+    fun: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> TypeError | None:
+    """For `zeros(2, 3)`: integers side by side where one parameter takes a tuple of them."""
+    signature = inspect.signature(fun)
+    first = next((i for i, p in enumerate(signature.parameters) if p in _TUPLES), len(args))
+    last = len(args) - ("fill_value" in signature.parameters)
+    sizes = args[first:last]
+    if len(sizes) < 2 or not all(x.__class__ is int for x in sizes):
+        return None
+    rest = args[last:]
+    parameter = list(signature.parameters)[first]
+    try:
+        signature.bind(*args[:first], sizes, *rest, **kwargs)
+        if parameter != "shape":  # which might make something large
+            fun(*args[:first], sizes, *rest, **kwargs)
+    except Exception:
+        return None
+    before = [str(x.aval) if isinstance(x, Array) else f"{x!r:.40}" for x in args[:first]]
+    given = ", ".join([*before, *map(str, sizes), *[f"{x!r:.40}" for x in rest]])
+    shown = ", ".join(["x"] * first + [str(sizes)] + [f"{x!r:.40}" for x in rest])
+    code = grouped(source.here(), len(rest), len(sizes), "tuple") or f"jnp.{name}({shown})"
+    rule = f"{name} takes the {parameter} as one tuple; got {name}({given})"
+    return TypeError(explain(rule, ways=[(code, "")]))
