@@ -35,11 +35,13 @@ from hloom.control.devices import (
 )
 from hloom.core.array import Array
 from hloom.core.trace import ensure_compile_time_eval
+from hloom.errors.absent import absent as _absent
 from hloom.transforms.derivatives import grad, jvp, linearize, value_and_grad, vjp, vmap
 
 __version__ = "0.1.0"  # setup.cfg reads this line, so it stays a literal
 
 Array.__module__ = __name__  # as users reach it
+__getattr__ = _absent(__name__)
 
 __all__ = [
     "Array",

@@ -55,10 +55,13 @@ def tell(namespace: dict[str, Any], module: str) -> None:
 
     Inside the package they are imported from where they stand, and called directly.
     """
+    made: dict[FunctionType, Any] = {}  # two names of one function stay so
     for name, fun in list(namespace.items()):
         if isinstance(fun, FunctionType) and not name.startswith("_") and is_plain(fun):
-            namespace[name] = made = told(fun)
-            made.__module__ = module  # pickle finds it there
+            if fun not in made:
+                made[fun] = told(fun)
+                made[fun].__module__ = module  # pickle finds it there
+            namespace[name] = made[fun]
 
 
 def is_plain(fun: FunctionType) -> bool:

@@ -56,8 +56,13 @@ def weak_aval(cls: type, x64: bool) -> ShapedArray:
     return ShapedArray((), dtypes.scalar_type_of(cls, x64), cls is not bool)
 
 
-def overflow(value: int, dtype: np.dtype[Any], who: str) -> OverflowError:
-    """The error for a Python integer that the dtype of the array beside it does not hold."""
+def overflow(
+    value: int, dtype: np.dtype[Any], *, before: str = "", after: str = ""
+) -> OverflowError:
+    """The error for a Python integer that the dtype of the array beside it does not hold.
+
+    What stands `before` and `after` says where that is.
+    """
     place, x64 = source.here(), current.get().config.enable_x64
     ways = []
     if weak_aval(int, x64).dtype != dtype and _holds(weak_aval(int, x64).dtype, value):
@@ -67,7 +72,7 @@ def overflow(value: int, dtype: np.dtype[Any], who: str) -> OverflowError:
         ways.append((f"with hloom.enable_x64(): {wide}", "64-bit integers"))
     if abs(value) < 1e38:
         ways.append((converting(place, "float"), "floats, which round"))
-    rule = f"Python integer {value!s:.60} out of bounds for {dtype.name}{who}"
+    rule = f"{before}Python integer {value!s:.60} out of bounds for {dtype.name}{after}"
     return OverflowError(explain(rule, ways=ways))
 
 
@@ -160,7 +165,7 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
             raise TypeError(_not_an_operand(name, position, x, error)) from None
         except OverflowError:
             if anchor is not None and x.__class__ is int:
-                raise overflow(x, anchor, f", in {name}, operand {position}") from None
+                raise overflow(x, anchor, before=f"{name}, operand {position}: ") from None
             raise
     return made
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from hloom.core.aval import ShapedArray
 from hloom.errors import DeviceMemoryError
 
 LARGE = 1 << 26  # bytes; below, the look costs more than it can save
@@ -19,16 +20,19 @@ LARGE = 1 << 26  # bytes; below, the look costs more than it can save
 ADDRESSABLE = 1 << 47
 
 
-def require(size: int, what: object, largest: int = 0) -> None:
+def require(size: int, what: object, largest: ShapedArray | None = None) -> None:
     """Raise DeviceMemoryError, naming `what`, unless `size` bytes are free.
 
-    `largest` is the size of the largest array among them, which cannot be had in pieces.
+    `largest` is the type of the largest array among the results.
     """
     if size < LARGE:
         return
     free = available()
     if free is not None and size > free:
-        raise DeviceMemoryError.allocation(what, size, free=free, largest=largest)
+        bytes_of_one = largest.size * largest.dtype.itemsize if largest is not None else 0
+        named = largest if bytes_of_one > size // 2 else None  # most of it is one array
+        hopeless = bytes_of_one > free
+        raise DeviceMemoryError.allocation(what, size, free=free, array=named, hopeless=hopeless)
 
 
 def available() -> int | None:

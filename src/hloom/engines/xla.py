@@ -242,11 +242,8 @@ class GuardedRun:
         self.loaded = loaded
         self._execute = loaded.execute_sharded
         self._needed = needed
-        sizes = [aval.size * aval.dtype.itemsize for aval in outs]
-        self._largest = max(sizes, default=0)
-        self._name: Any = f"program {name!r}"
-        if self._largest > needed // 2:  # most of it is one array: that says more
-            self._name = outs[sizes.index(self._largest)]
+        self._name = f"program {name!r}"
+        self._largest = max(outs, key=_bytes, default=None)
 
     def __call__(self, buffers: Sequence[Any], with_tokens: bool = False) -> Any:
         jaxlib_compat.check_process()
@@ -255,6 +252,10 @@ class GuardedRun:
             return self._execute(buffers, with_tokens)
         except jaxlib_compat.RuntimeFault as fault:
             raise faults.translate(fault, self._name) from None
+
+
+def _bytes(aval: ShapedArray) -> int:
+    return aval.size * aval.dtype.itemsize
 
 
 def _executable(loaded: Any, outs: list[ShapedArray], name: str) -> Executable:

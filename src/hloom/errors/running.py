@@ -227,26 +227,28 @@ class DeviceMemoryError(MemoryError, EngineError):
         said: object = "",
         *,
         free: int | None = None,
-        largest: int = 0,
+        array: Any = None,
+        hopeless: bool = False,
         at: Any = None,
     ) -> Self:
         """`what`, a type or a program's name, needs `size` bytes; `said` is the engine's text.
 
-        `free` bytes are there.  Where the `largest` array alone is more, there is no way out.
+        `free` bytes are there; most of the rest is for an array of type `array`.  `hopeless`: one
+        array alone is too large, so that nothing else would help.
         """
         rule = f"Out of device memory: cannot hold {what}."
         if size is not None:
             left = f"; {binary_size(free)} are free" if free is not None else ""
-            rule = f"{rule}\n{what} needs {binary_size(size)}{left}."
+            rule = f"{rule}\n{array or what} needs {binary_size(size)}{left}."
         if free is not None:
             rule += f"\nIt needs {size:,} bytes; {free:,} are free."
         ways = [
             ("lax.map(f, xs)", "one piece after another"),
             ("x.delete()", "free what is not needed"),
         ]
-        hopeless = free is not None and largest > free or (size or 0) >= 1 << 47
-        said = f"\n{said}" if said else ""
-        return cls._of(f"{rule}{said}", ways=[] if hopeless else ways, at=at)
+        rule += f"\n{said}" if said else ""
+        hopeless = hopeless or size is not None and size >= 1 << 47
+        return cls._of(rule, ways=[] if hopeless else ways, at=at)
 
 
 class JaxprTypeError(TypeError):

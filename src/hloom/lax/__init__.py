@@ -12,6 +12,7 @@ from hloom.control.linear_solve import custom_linear_solve
 from hloom.control.looping import fori_loop, map, scan, while_loop
 from hloom.control.placement import platform_dependent, stage, with_sharding_constraint
 from hloom.control.root import custom_root
+from hloom.errors.absent import absent as _absent
 from hloom.lax import linalg
 from hloom.ops.accuracy import AccuracyMode, Tolerance
 from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, polynomial, sub
@@ -180,6 +181,8 @@ from hloom.ops.unary import (
     square,
 )
 from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select_and_scatter_add
+
+__getattr__ = _absent(__name__)
 
 __all__ = [
     "AccuracyMode",

@@ -3,6 +3,7 @@
 Beside JAX's names stand `lu_solve`, `polar` and `solve`.  Names that end in `_p` are primitives.
 """
 
+from hloom.errors.absent import absent as _absent
 from hloom.ops.eigen import (
     EighImplementation,
     EigImplementation,
@@ -54,6 +55,8 @@ from hloom.ops.triangular import (
     triangular_solve,
     triangular_solve_p,
 )
+
+__getattr__ = _absent(__name__)
 
 __all__ = [
     "EigImplementation",

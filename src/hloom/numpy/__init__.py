@@ -25,7 +25,8 @@ from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
-from hloom.core.calls import tell as tell
+from hloom.core.calls import tell as _tell
+from hloom.errors.absent import absent as _absent
 from hloom.numpy.applying import apply_along_axis, apply_over_axes, vectorize
 from hloom.numpy.arithmetic import (
     abs,
@@ -440,5 +441,6 @@ from hloom.numpy.taking import (
 # Loaded for its effect: it fills Array with operators and methods.
 from hloom.numpy import operators  # isort: skip
 
-tell(globals(), __name__)
-tell(vars(linalg), linalg.__name__)
+__getattr__ = _absent(__name__)
+_tell(globals(), __name__)
+_tell(vars(linalg), linalg.__name__)

@@ -107,7 +107,7 @@ def _pair(x: Any, x64: bool) -> tuple[np.dtype[Any], bool]:
 def check_bounds(name: str, value: int, dtype: np.dtype[Any]) -> None:
     """Raise OverflowError if the integer dtype does not hold the value."""
     if not _holds(dtype, value):
-        raise overflow(value, dtype, f", in {name}")
+        raise overflow(value, dtype, after=f", in {name}")
 
 
 def _holds(dtype: np.dtype[Any], value: int) -> bool:

@@ -1,5 +1,6 @@
 """`hloom.numpy.linalg`: NumPy's linear algebra, as yet without decompositions.  Re-exports."""
 
+from hloom.errors.absent import absent as _absent
 from hloom.numpy.axes import matrix_transpose as matrix_transpose
 from hloom.numpy.norms import LinAlgError as LinAlgError
 from hloom.numpy.norms import cross as cross
@@ -14,3 +15,5 @@ from hloom.numpy.norms import trace as trace
 from hloom.numpy.norms import vecdot as vecdot
 from hloom.numpy.norms import vector_norm as vector_norm
 from hloom.numpy.products import matmul as matmul
+
+__getattr__ = _absent(__name__)

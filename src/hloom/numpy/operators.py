@@ -12,6 +12,7 @@ from typing import Any
 from hloom import errors
 from hloom.core.array import Array
 from hloom.core.calls import is_plain, told
+from hloom.errors.absent import OF_ARRAYS, Absent
 from hloom.numpy import (
     arithmetic,
     attributes,
@@ -225,6 +226,9 @@ def attach() -> None:
         setattr(Array, name, property(function, doc=function.__doc__))
     for name, way in attributes.REFUSED.items():
         setattr(Array, name, attributes.refused(name, way))
+    for name, code in OF_ARRAYS.items():
+        setattr(Array, name, made := Absent(code))
+        made.__set_name__(Array, name)
     Array.namespace = staticmethod(standard.namespace)
 
 
