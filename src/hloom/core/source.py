@@ -86,24 +86,25 @@ def here() -> Location | None:
     return resolve(capture())
 
 
-_seen: set[tuple[int, int]] = set()
+# The code is kept: else another may come to have its id.
+_seen: dict[tuple[int, int], CodeType] = {}
 
 
-def dropped() -> Source | None:
+def dropped(depth: int = 3) -> Source | None:
     """Where the user's program throws away what this call gives, told once for each place.
 
     A call that stands alone as a statement is followed by the instruction POP_TOP.  It has to be
-    the user's own: what calls this, then what calls that, stands in between.
+    the user's own: the caller at that depth, as a rule the one of what calls what calls this.
     """
     place = capture()
     if place is None or (id(place[0]), place[1]) in _seen:
         return None
-    if sys._getframe(3).f_code is not place[0]:
+    if sys._getframe(depth).f_code is not place[0]:
         return None
     if len(_seen) >= 4096:
         _seen.clear()
     code, call = place
-    _seen.add((id(code), call))
+    _seen[id(code), call] = code
     instructions = code.co_code[call + 2 :: 2]
     following = next((op for op in instructions if opname[op] != "CACHE"), None)
     return place if following is not None and opname[following] == "POP_TOP" else None

@@ -440,6 +440,41 @@ def kept(at: Any, name: str) -> str:
     return f"{_text(target)} = {_text(ast.Call(node.func, node.args, rest))}"
 
 
+def changed(at: Any, **keywords: bool) -> str:
+    """A call that gives a changed array, with these keywords, and assigned: `x = x.sort()`."""
+    node = _called(at)
+    if node is None:
+        return ""
+    rest = [k for k in node.keywords if k.arg not in keywords]
+    added = [ast.keyword(name, ast.Constant(value)) for name, value in keywords.items()]
+    code = _text(ast.Call(node.func, node.args, [*rest, *added]))
+    array = _receiver(node)
+    return f"{_text(array)} = {code}" if isinstance(array, (ast.Name, ast.Attribute)) else ""
+
+
+def method_code(at: Any, way: str, names: Sequence[str]) -> str:
+    """`way` with the user's array for `{x}`, and what a method was given for `names`."""
+    node = _called(at)
+    array = _receiver(node) if node is not None else None
+    given = dict(zip(names, map(_text, node.args if node is not None else ())))
+    if not isinstance(array, (ast.Name, ast.Attribute)) or len(given) < len(names):
+        return way.format(x="x", **{name: name for name in names})
+    return way.format(x=_text(array), **given)
+
+
+_MODULES = ("jnp", "np", "numpy", "lax", "hloom", "hloom.numpy", "jax.numpy")
+
+
+def _receiver(node: ast.Call) -> Any:
+    """The array that a method is called on, or that is a function's first argument."""
+    match node.func:
+        case ast.Attribute(value=owner) if _text(owner) not in _MODULES:
+            place = owner.value if isinstance(owner, ast.Subscript) else None
+            is_at = isinstance(place, ast.Attribute) and place.attr == "at"
+            return place.value if is_at else owner  # type: ignore[union-attr]
+    return node.args[0] if node.args else None
+
+
 def at_place(at: Any, method: str) -> list[Way]:
     """What `x.at[i] + y` may mean: an update, where it has the method, or the element read."""
     path = found(at)

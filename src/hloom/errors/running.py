@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from hloom.errors.rewriting import changed as updated
 from hloom.errors.texts import (
     Explained,
     article,
@@ -280,9 +281,10 @@ class JaxprTypeError(TypeError):
 
 
 class TruncationWarning(Explained, UserWarning):
-    """A 64-bit type was asked for while 64-bit types are off, and values or precision may be lost.
+    """Values or precision may be lost: a dtype was asked for that does not hold what is put there.
 
-    hloom is 32-bit by default.
+    hloom is 32-bit by default, and takes 32-bit types for 64-bit ones. An array keeps its dtype
+    when elements are set: floats are cut to integers in one of integers, as in NumPy.
 
     Fails (the warning is made an error here):
 
@@ -307,6 +309,30 @@ class TruncationWarning(Explained, UserWarning):
     with hloom.enable_x64():
         jnp.zeros(3, dtype="float64")
     ```
+
+    Fails:
+
+    ```python
+    # raises: TruncationWarning
+    import warnings
+    import hloom
+    import hloom.numpy as jnp
+
+    x = jnp.zeros(3, dtype=int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hloom.errors.TruncationWarning)
+        x.at[0].set(1.5)
+    ```
+
+    Works: make the array one of floats, or say that the fraction may go.
+
+    ```python
+    import hloom.numpy as jnp
+
+    x = jnp.zeros(3, dtype=int)
+    x.astype(float).at[0].set(1.5)
+    x.at[0].set(int(1.5))
+    ```
     """
 
     @classmethod
@@ -324,6 +350,16 @@ class TruncationWarning(Explained, UserWarning):
         rule = f"The value {value} of dtype {requested} does not fit into {given}, and is changed."
         return cls._of(rule, ways=cls._ways(given), at=at)
 
+    @classmethod
+    def cut(cls, who: str, values: Any, into: Any, *, at: Any = None) -> Self:
+        """`who` puts floats, `values`, into an array of integers, `into`: the fractions go."""
+        rule = f"{who}: {values} is put into {into}, and cut to integers."
+        ways = [
+            ("x.astype(float)", "an array of floats keeps the fractions"),
+            ("jnp.asarray(y).astype(int)", "of the new values: says that they may go"),
+        ]
+        return cls._of(rule, ways=ways, at=at)
+
     @staticmethod
     def _ways(given: Any) -> list[tuple[str, str]]:
         return [
@@ -336,7 +372,8 @@ class TruncationWarning(Explained, UserWarning):
 class DroppedUpdateWarning(Explained, UserWarning):
     """An updated copy of an array was made and thrown away; the array itself is as it was.
 
-    Arrays cannot change: `x.at[0].set(1)` gives a new one. The warning is given once for each
+    Arrays cannot change: `x.at[0].set(1)` gives a new one, and so does what changes an array in
+    place in NumPy: `x.sort()`, `jnp.put(x, .., inplace=False)`. The warning is given once for each
     place.
 
     Fails (the warning is made an error here):
@@ -366,8 +403,18 @@ class DroppedUpdateWarning(Explained, UserWarning):
     @classmethod
     def of(cls, method: str, *, at: Any = None) -> Self:
         """The result of `x.at[..].method(..)` is not used."""
-        rule = f".at[...].{method}(...) gives a new array, and nothing takes it: the old one stays."
-        return cls._of(rule, ways=[(f"x = x.at[...].{method}(...)", "keep what it gives")], at=at)
+        rule = (
+            f".at[...].{method}(...) gives a new array, and nothing takes it: the old one stays. "
+            f"Keep what it gives: x = x.at[...].{method}(...)"
+        )
+        code = updated(at)
+        return cls._of(rule, ways=[(code, "")] if code else [], at=at)
+
+    @classmethod
+    def changed(cls, call: str, *, at: Any = None) -> Self:
+        """The result of `call`, `x.sort()` or the like, is not used; NumPy changes in place."""
+        rule = f"{call} gives a new array, and nothing takes it: arrays are immutable, x stays."
+        return cls._of(rule, ways=[(updated(at) or f"x = {call}", "keep what it gives")], at=at)
 
 
 class CacheWarning(Explained, UserWarning):

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.trace import Tracer
-from hloom.errors.rewriting import kept
+from hloom.errors.rewriting import changed, kept
 from hloom.errors.texts import explain
 
 _LIMIT = 2**63 - 1
@@ -52,6 +52,26 @@ def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
     while here is not user and here.f_back is not None:
         here, level = here.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_if_dropped(call: str, depth: int = 4) -> None:
+    """Warn where a user's statement is nothing but `call`, which NumPy would do in place.
+
+    `depth` is that of the user's frame: what they call is `told`, and calls this.
+    """
+    place = source.dropped(depth)
+    if place is not None:
+        warn(errors.DroppedUpdateWarning.changed(call, at=source.resolve(place)))
+
+
+def refuse_inplace(name: str, call: str, error: type[Exception]) -> NoReturn:
+    """Raise for a function that NumPy has write into its argument; `call` are its arguments."""
+    code = changed(source.here(), inplace=False)
+    rule = (
+        f"{name}: arrays are immutable, so it can't write into its argument; take the changed copy "
+        f"that it returns: x = jnp.{name}({call}, inplace=False)"
+    )
+    raise error(explain(rule, ways=[(code, "")] if code else []))
 
 
 def shape_argument(name: str, shape: Any) -> tuple[int, ...]:

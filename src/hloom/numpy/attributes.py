@@ -18,6 +18,7 @@ from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
 from hloom.core.tables import Tables
 from hloom.core.trace import Tracer
+from hloom.errors.rewriting import method_code
 from hloom.numpy import eager, indexing
 from hloom.numpy.arguments import check_order, dtype_argument
 from hloom.numpy.creation import array
@@ -397,22 +398,26 @@ def unhashable(self: Array) -> NoReturn:
 
 
 # ---- what NumPy does in place -------------------------------------------------------------------
-def refused(name: str, way: str) -> Any:
-    """A method that would change the array: it raises, and shows the way out."""
+def refused(name: str, way: str, names: tuple[str, ...]) -> Any:
+    """A method that would change the array: it raises, and shows the way out.
+
+    `way` is code that has `x` and the arguments, called `names`, in braces.
+    """
 
     def method(self: Array, *args: Any, **kwargs: Any) -> NoReturn:
-        raise errors.ImmutableArrayError.method(name, way, at=source.here())
+        place = source.here()
+        raise errors.ImmutableArrayError.method(name, method_code(place, way, names), at=place)
 
     method.__name__ = name
-    method.__doc__ = f"Arrays are immutable: use `{way}`."
+    method.__doc__ = f"Arrays are immutable: use `{method_code(None, way, names)}`."
     return method
 
 
 REFUSED = {
-    "fill": "x = jnp.full_like(x, value)",
-    "put": "x = x.at[indices].set(values)",
-    "partition": "x = jnp.partition(x, kth)",
-    "resize": "x = jnp.resize(x, new_shape)",
-    "setfield": "x = x.at[...].set(value)",
-    "setflags": "y = np.array(x)",
+    "fill": ("{x} = jnp.full_like({x}, {value})", ("value",)),
+    "put": ("{x} = jnp.put({x}, {indices}, {values}, inplace=False)", ("indices", "values")),
+    "partition": ("{x} = jnp.partition({x}, {kth})", ("kth",)),
+    "resize": ("{x} = jnp.resize({x}, {new_shape})", ("new_shape",)),
+    "setfield": ("{x} = {x}.at[...].set({value})", ("value",)),
+    "setflags": ("y = np.array({x})", ()),
 }

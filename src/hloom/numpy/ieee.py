@@ -8,6 +8,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.numpy import domains, eager
+from hloom.numpy.arguments import warn_if_dropped
 from hloom.numpy.domains import is_complex, kind_of
 from hloom.numpy.promotion import array_like, broadcast
 from hloom.numpy.rounding import trunc
@@ -129,6 +130,8 @@ def nan_to_num(
     >>> jnp.nan_to_num(jnp.array([jnp.nan, jnp.inf, 1.0]), posinf=9.0)
     Array([0., 9., 1.], dtype=float32)
     """
+    if not copy:
+        warn_if_dropped("jnp.nan_to_num(x, copy=False)")
     return _nan_to_num(x, nan, posinf, neginf)
 
 

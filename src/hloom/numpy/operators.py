@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hloom import errors
+from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.calls import is_plain, told
 from hloom.errors.absent import OF_ARRAYS, Absent
+from hloom.errors.rewriting import method_code
 from hloom.numpy import (
     arithmetic,
     attributes,
@@ -38,6 +40,7 @@ from hloom.numpy import (
     statistics,
     taking,
 )
+from hloom.numpy.arguments import warn_if_dropped
 from hloom.numpy.updates import At
 
 Function = Callable[..., Any]
@@ -150,8 +153,30 @@ def _compress(self: Any, condition: Any, axis: Any = None, **options: Any) -> An
 
 def _byteswap(self: Any, inplace: bool = False) -> Any:
     if inplace:
-        raise errors.ImmutableArrayError.method("byteswap(inplace=True)", "x = x.byteswap()")
+        way = method_code(source.here(), "{x} = {x}.byteswap()", ())
+        raise errors.ImmutableArrayError.method("byteswap(inplace=True)", way)
     return attributes.byteswap(self)
+
+
+def _sort(
+    self: Any,
+    axis: Any = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> Any:
+    """The elements in ascending order along `axis`: `hloom.numpy.sort`.
+
+    Differs from NumPy, which sorts in place: arrays are immutable, so take what it returns.
+
+    >>> x = jnp.array([3, 1, 2])
+    >>> x.sort()
+    Array([1, 2, 3], dtype=int32)
+    """
+    warn_if_dropped("x.sort()")
+    return sorting.sort(self, axis, kind, order, stable=stable, descending=descending)
 
 
 METHODS: dict[str, Function] = {
@@ -193,7 +218,7 @@ METHODS: dict[str, Function] = {
     "reshape": manipulation.method_reshape,
     "round": rounding.round,
     "searchsorted": searching.searchsorted,
-    "sort": sorting.sort,
+    "sort": _sort,
     "squeeze": manipulation.squeeze,
     "std": statistics.std,
     "sum": reductions.sum,
@@ -224,8 +249,8 @@ def attach() -> None:
         setattr(Array, name, told(function, name) if is_plain(function) else function)
     for name, function in PROPERTIES.items():
         setattr(Array, name, property(function, doc=function.__doc__))
-    for name, way in attributes.REFUSED.items():
-        setattr(Array, name, attributes.refused(name, way))
+    for name, (way, names) in attributes.REFUSED.items():
+        setattr(Array, name, attributes.refused(name, way, names))
     for name, code in OF_ARRAYS.items():
         setattr(Array, name, made := Absent(code))
         made.__set_name__(Array, name)

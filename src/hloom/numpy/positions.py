@@ -13,7 +13,13 @@ from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.trace import Tracer, ensure_compile_time_eval
 from hloom.numpy import eager, manipulation, reductions
-from hloom.numpy.arguments import count_argument, refuse_out, shape_argument
+from hloom.numpy.arguments import (
+    count_argument,
+    refuse_inplace,
+    refuse_out,
+    shape_argument,
+    warn_if_dropped,
+)
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.editing import pick
 from hloom.numpy.promotion import array_like, broadcast
@@ -109,10 +115,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
            [0., 5.]], dtype=float32)
     """
     if inplace:
-        raise NotImplementedError(
-            "fill_diagonal: arrays are immutable; use what it returns: "
-            "x = jnp.fill_diagonal(x, val, inplace=False)"
-        )
+        refuse_inplace("fill_diagonal", "x, val", NotImplementedError)
+    warn_if_dropped("jnp.fill_diagonal(x, val, inplace=False)")
     return _fill_diagonal(a, val, wrap=bool(wrap))
 
 

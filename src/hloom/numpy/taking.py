@@ -14,7 +14,7 @@ from hloom.config import current
 from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
 from hloom.numpy import eager
-from hloom.numpy.arguments import refuse_out
+from hloom.numpy.arguments import refuse_inplace, refuse_out, warn_if_dropped
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.indexing import wrap_traced
 from hloom.numpy.promotion import array_like, broadcast_shapes, broadcast_to
@@ -242,13 +242,11 @@ def _take_along_axis(
     return gather(a, places, numbers, (1,) * len(shape), mode=mode, fill_value=filling)
 
 
-def _refuse_inplace(name: str, call: str, inplace: bool) -> None:
+def _in_place(name: str, call: str, inplace: bool) -> None:
+    """Raise ValueError for a change in place; warn where the changed copy is not taken."""
     if inplace:
-        raise ValueError(
-            f"{name}: arrays are immutable, so it can't write into its argument; take the changed "
-            "copy that it "
-            f"returns: x = jnp.{name}({call}, inplace=False)"
-        )
+        refuse_inplace(name, call, ValueError)
+    warn_if_dropped(f"jnp.{name}({call}, inplace=False)", 5)
 
 
 def put_along_axis(
@@ -265,7 +263,7 @@ def put_along_axis(
     Array([[30,  0, 20],
            [ 0,  6,  4]], dtype=int32)
     """
-    _refuse_inplace("put_along_axis", "x, indices, values, axis", inplace)
+    _in_place("put_along_axis", "x, indices, values, axis", inplace)
     arr = array_like("put_along_axis", arr)
     axis, size, shape = _along("put_along_axis", arr, indices, axis)
     along = 0 if axis is None else axis
@@ -310,7 +308,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     >>> jnp.put(jnp.zeros(4), jnp.array([1, -1]), jnp.array([5.0, 6.0]), inplace=False)
     Array([0., 5., 0., 6.], dtype=float32)
     """
-    _refuse_inplace("put", "x, ind, v", inplace)
+    _in_place("put", "x, ind, v", inplace)
     a = array_like("put", a)
     indices, mode = _places("put", ind, a.aval.size, 0, mode, TypeError)
     return _put(a, indices, v, mode=mode)
@@ -352,7 +350,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     >>> jnp.place(x, x > 1, jnp.array([10, 20]), inplace=False)
     Array([ 1, 10, 20, 10], dtype=int32)
     """
-    _refuse_inplace("place", "x, mask, vals", inplace)
+    _in_place("place", "x, mask, vals", inplace)
     return _place(arr, mask, vals)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn
-from warnings import warn
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from hloom.core.tables import Tables
 from hloom.errors.rewriting import at_place
 from hloom.errors.texts import explain, index_text, value_text
 from hloom.numpy import eager, promotion
+from hloom.numpy.arguments import warn
 from hloom.numpy.fitting import FITTED, fit
 from hloom.numpy.indexing import (
     Basic,
@@ -305,7 +305,7 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     made = _updated(x, index, values, mode, how)
     place = source.dropped()
     if place is not None:
-        warn(errors.DroppedUpdateWarning.of(how.name, at=source.resolve(place)), stacklevel=3)
+        warn(errors.DroppedUpdateWarning.of(how.name, at=source.resolve(place)))
     return made
 
 
@@ -364,8 +364,15 @@ def _check_cast(x: Any, values: Any, name: str) -> None:
             f".at[].{name}: the result would be an integer, and can't be put into {x.aval}; use "
             f"x.astype(int).at[...].{name}(...)"
         )
+    if name == "set" and ours == 1 and theirs == 2 and not _is_whole(values):
+        warn(errors.TruncationWarning.cut(f".at[].{name}", given, x.aval, at=source.here()))
     if ours == 1 and values.__class__ is float and not isfinite(values):
         raise unfit(f".at[].{name}", values, x.aval.dtype, ValueError("not finite"))
+
+
+def _is_whole(values: Any) -> bool:
+    """Whether a number has no fraction; of an array's elements nothing is known."""
+    return values.__class__ is float and isfinite(values) and values == int(values)
 
 
 def _cast(values: Any, dtype: np.dtype[Any]) -> Any:

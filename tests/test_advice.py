@@ -1,0 +1,535 @@
+"""Advice is tried before it is given: every way out that an error or a warning prints is run here.
+
+A row is a program that fails.  What is at fault stands in « »; a way out is put in its place, with
+the user's own names in it, and the program has to run.  Where the program runs without `jit`, the
+result has to be the same.  Rows of `EAGER` fail without any transformation: their ways are run as
+they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import math
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hloom
+import hloom.numpy as jnp
+from hloom import errors, lax
+from hloom.errors import absent
+
+_number = itertools.count()
+
+
+def names() -> dict[str, Any]:
+    """What a program, and a way out in general names, may use."""
+    x, k = jnp.array([1.0, 2.0, 3.0]), jnp.arange(3)
+    return {
+        "hloom": hloom, "jnp": jnp, "np": np, "lax": lax, "math": math, "jit": hloom.jit,
+        "grad": hloom.grad, "vmap": hloom.vmap, "x": x, "y": x + 1, "k": k, "m": jnp.eye(3) + x,
+        "h": np.arange(3.0), "g": jnp.sin, "f": jnp.sum, "value_and_grad": hloom.value_and_grad,
+        "p": jnp.array(True), "a": x, "b": -x, "true_fun": jnp.sin, "false_fun": jnp.cos,
+        "values": [1, 2, 3], "i": 1, "xs": x, "out": np.zeros(3),
+    }  # fmt: skip
+
+
+def execute(text: str, *, known: bool = True, **given: Any) -> dict[str, Any]:
+    """Run a program whose text Python knows, as that of a file, or does not, as in `exec`."""
+    file = f"<advice {next(_number)}>"
+    if known:
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    env = {**names(), **given}
+    exec(compile(text, file, "exec"), env)
+    return env
+
+
+def told(text: str, *, known: bool = True) -> str:
+    """What is said of a program: the text of its error, or else of its warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            execute(text, known=known)
+        except Exception as error:
+            return str(error)
+    return str(caught[0].message)
+
+
+def ways(text: str) -> list[str]:
+    """The code of the ways out: in lines of their own, and between backquotes after "use"."""
+    _, _, listed = text.partition(" out:\n")
+    lines = itertools.takewhile(lambda line: line.startswith("  "), listed.splitlines())
+    codes = [line.partition("   # ")[0].strip() for line in lines]
+    head = text.partition("\n")[0]
+    return codes + re.findall(r"(?:[Uu]se|[Ff]or [\w ]+:|list of it:) `([^`]+)`", head)
+
+
+def replaced(text: str, way: str) -> str:
+    """The program with a way out in the place of what was at fault."""
+    plain = re.sub("[«»]", "", text)
+    if way.startswith("@"):
+        return re.sub(r"@(hloom\.)?jit", way, plain)
+    if re.match(r"jit\(\w+, static", way):
+        return re.sub(r"jit\(\w+\)", way, plain)
+    return re.sub("«.*»", lambda _: way, text, flags=re.DOTALL)
+
+
+# ---- in a traced function -----------------------------------------------------------------------
+LAMBDAS = """
+x if x.sum() > 0 else -x                        | jnp.where(x.sum() > 0, x, -x)
+x if x.sum() > 0 else -x                        | lax.cond(x.sum() > 0, lambda: x, lambda: -x)
+x if not x.sum() > 0 else 0                     | jnp.where(~(x.sum() > 0), x, 0)
+x if x[0] > 0 and x[1] > 0 else -x              | jnp.where((x[0] > 0) & (x[1] > 0), x, -x)
+x if x[0] > 0 or not x[1] else -x               | jnp.where(jnp.logical_or(x[0] > 0, jnp.logical_not(x[1])), x, -x)
+x if 0 < x.sum() < 1 else -x                    | jnp.where((0 < x.sum()) & (x.sum() < 1), x, -x)
+x[0] > 0 and x[1] > 0                           | (x[0] > 0) & (x[1] > 0)
+not x[0] > 0                                    | ~(x[0] > 0)
+max(x)                                          | jnp.max(x)
+min(x)                                          | jnp.min(x)
+max(x[0], 0)                                    | jnp.maximum(x[0], 0)
+min(x[0], x[1], x[2])                           | jnp.minimum(jnp.minimum(x[0], x[1]), x[2])
+sorted(x)                                       | jnp.sort(x)
+sorted(x, reverse=True)                         | jnp.sort(x)[::-1]
+any(x)                                          | jnp.any(x)
+all(x > 1)                                      | jnp.all(x > 1)
+any(v > 2 for v in x)                           | jnp.any(jnp.array([v > 2 for v in x]))
+bool(x[0])                                      | x[0].astype(bool)
+float(x[0])                                     | x[0].astype(float)
+int(x[0])                                       | x[0].astype(int)
+math.sin(x[0])                                  | jnp.sin(x[0])
+math.pow(x[0], 2)                               | jnp.power(x[0], 2)
+x[0].item()                                     | x[0].reshape(())
+x.tolist()                                      | list(x)
+x.tobytes()                                     | x.reshape(-1).view('uint8')
+x[0] in [1, 2]                                  | jnp.isin(x[0], [1, 2])
+[1, 2, 3][k[1]]                                 | jnp.asarray([1, 2, 3])[k[1]]
+[jnp.sin, jnp.cos][k[1]](x)                     | lax.switch(k[1], [jnp.sin, jnp.cos], x)
+x[x > 1].sum()                                  | jnp.where(x > 1, x, 0)
+"""  # noqa: E501
+
+ROWS = [tuple(part.strip() for part in row.split(" | ")) for row in LAMBDAS.strip().splitlines()]
+
+
+def values(y: Any) -> Any:
+    return np.asarray(y) if not isinstance(y, bytes) else np.frombuffer(y, np.uint8)
+
+
+@pytest.mark.parametrize(("faulty", "way"), ROWS)
+def test_a_traced_expression_is_rewritten_in_the_users_names(faulty: str, way: str) -> None:
+    text = f"y = jit(lambda x, k: «{faulty}»)(x, k)"
+    assert way in ways(told(text.replace("«", "").replace("»", "")))
+
+
+@pytest.mark.parametrize("faulty", dict.fromkeys(faulty for faulty, _ in ROWS))
+def test_each_way_out_of_a_traced_expression_gives_what_python_gives(faulty: str) -> None:
+    text = f"y = jit(lambda x, k: «{faulty}»)(x, k)"
+    plain = re.sub("[«»]", "", text)
+    want = execute(plain, jit=lambda fun: fun)["y"]
+    found = ways(told(plain))
+    assert found
+    for way in found:
+        if faulty == "x[x > 1].sum()":  # ways for the selection, not for the sum of it
+            way += ".sum()" if way.startswith("jnp.where") else ""
+            if way.startswith("jnp.nonzero"):
+                continue
+        got = execute(replaced(text, way))["y"]
+        np.testing.assert_allclose(values(got), values(want), rtol=1e-6)
+
+
+STATEMENTS = {
+    "return": "@jit\ndef f(x):\n    «if x.sum() > 0:\n        return x»\n    return -x\ny = f(x)",
+    "assign": "@hloom.jit\ndef f(n):\n    y = 1.0\n    «if n > 2:\n        y = 3.0»\n    return y\ny = f(3)",
+    "both": "@jit\ndef f(n):\n    «if n: y = x\n    else: y = -x»\n    return y\ny = f(0)",
+    "increment": "@jit\ndef f(x):\n    y = x\n    «if x[0] > 0: y += 1»\n    return y\ny = f(x)",
+    "while": "@jit\ndef f(x):\n    «while x < 100: x = x * 2»\n    return x\ny = f(3)",
+    "for": "@jit\ndef f(n):\n    y = 1.0\n    «for i in range(n): y = y * 2»\n    return y\ny = f(3)",
+    "from to": "def f(n):\n    y = 0\n    «for i in range(1, n): y += i»\n    return y\ny = jit(f)(5)",
+    "elements": "f = lambda n: jnp.arange(n)\ny = jit(f)(3)",
+    "shape": "def f(n):\n    return jnp.zeros(n) + n\ny = jit(f)(3)",
+    "axis": "f = lambda n: jnp.sum(m, axis=n)\ny = jit(f)(1)",
+    "two": "def f(a, b):\n    return jnp.ones((a, b))\ny = jit(f)(2, 3)",
+    "key": "f = lambda n: {1: 2}[n]\ny = jit(f)(1)",
+    "slice": "f = lambda n: x[:n]\ny = jit(f)(2)",
+    "format": "f = lambda n: (f'{n:.2f}', n)[1]\ny = jit(f)(1.5)",
+}  # fmt: skip  # noqa: E501
+
+# One step of a loop is a way out for who meant `if`; it is run, and gives another value.
+STEP = "lax.cond"
+
+
+@pytest.mark.parametrize("row", STATEMENTS)
+def test_each_way_out_of_a_statement_gives_what_python_gives(row: str) -> None:
+    text = STATEMENTS[row]
+    plain = re.sub("[«»]", "", text)
+    want = execute(plain.replace("hloom.jit", "jit"), jit=lambda fun: fun)["y"]
+    found = ways(told(plain))
+    assert found
+    for way in found:
+        if "«" not in text and "static" not in way:
+            execute(way, n=jnp.array(1.5))
+            continue
+        # The second branch's `return` becomes dead code, as a reader would take it away.
+        got = execute(replaced(text, way))["y"]
+        if row == "while" and STEP in way:
+            continue
+        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
+
+
+CONVERSIONS = ["if x.sum() > 0: x = -x", "n = int(x.sum())", "y = x.item()", "jnp.zeros(x)"]
+
+
+@pytest.mark.parametrize("given", ["x", "h", "x[0]", "{'a': 1.0}", "jnp.array(2)"])
+@pytest.mark.parametrize("line", CONVERSIONS)
+def test_arrays_are_not_to_be_static(line: str, given: str) -> None:
+    x = "x['a']" if given.startswith("{") else "x"
+    text = told(f"@jit\ndef f(x):\n    {line.replace('x', x)}\n    return x\nf({given})")
+    assert "static_arg" not in text
+
+
+def test_a_number_that_is_used_as_an_array_is_not_to_be_static() -> None:
+    text = told("f = lambda x: 1 if x.sum() > 0 else 2\njit(f)(3.0)")
+    assert "jnp.where(x.sum() > 0, 1, 2)" in ways(text)
+    assert "static_arg" not in text
+
+
+def test_the_count_of_arange_is_called_stop() -> None:
+    assert "the value of `stop`" in told("jit(lambda n: jnp.arange(n))(3)")
+    assert "the value of `start`" in told("jit(lambda n: jnp.arange(n, 3))(3)")
+
+
+@pytest.mark.parametrize(
+    "body", ["assert x.sum() > 0", "if x.min() < 0: raise ValueError", "if x.min() < 0:\n    pass"]
+)
+def test_ways_in_place_of_checks_and_longer_statements_run(body: str) -> None:
+    indented = body.replace("\n", "\n    ")
+    for way in ways(told(f"@jit\ndef f(x):\n    {indented}\n    return x\nf(x)")):
+        execute(f"@jit\ndef f(x):\n    return {way}\nf(x)")
+
+
+@pytest.mark.parametrize("faulty", ["x if p else y", "x in [1, 2]", "[1, 2][i]", "range(i)"])
+def test_ways_without_a_source_run_in_general_names(faulty: str) -> None:
+    text = f"f = lambda x, p, i: {faulty}\njit(f)(1.0, True, 1)"
+    found = ways(told(text, known=False))
+    assert found
+    for way in found:
+        execute(way, init=0, x=1.0, n=3, body=lambda i, x: x + i)
+
+
+# ---- without a transformation ---------------------------------------------------------------------
+EAGER = """
+k * 2**31
+2**31 + k
+k.astype('uint8') * 300
+k.at[0].set(2**31)
+lax.add(k, 2**31)
+jnp.arange(2**31, 2**31 + 3)
+jnp.array({'a': 1, 'b': 2})
+jnp.array({'a': x, 'b': 1})
+jnp.array({1, 2})
+jnp.asarray(v for v in range(3))
+x > 0 & x < 2
+k > 0 & k < 2
+k > 0 | k < 2
+(x > 0) and (x < 2)
+(x > 0) or not x
+0 < x < 1
+not x
+jnp.zeros(2, 3)
+jnp.ones(2, 3, 4)
+jnp.empty(2, 3)
+jnp.full(2, 3, 4.0)
+jnp.reshape(m, 1, 9)
+jnp.broadcast_to(x, 2, 3)
+jnp.tile(x, 2, 3)
+jnp.transpose(m, 1, 0)
+jnp.expand_dims(x, 0, 1)
+m.sum(0, 1)
+jnp.concatenate(x, y)
+jnp.concatenate(x, y, axis=0)
+jnp.concat(x, y)
+jnp.stack(x, y)
+jnp.hstack(x, y)
+jnp.vstack(x, y, x)
+jnp.dstack(x, y)
+jnp.column_stack(x, y)
+jnp.sum(x, axes=0)
+x.sum(axes=0)
+jnp.mean(x, keepdim=True)
+jnp.argmax(x, dim=0)
+jnp.zeros(3, dtyp=int)
+x.astype(dtyp=int)
+jnp.concatenate([x, y], axes=0)
+jnp.sort(x, reverse=True)
+lax.reduce_sum(x, axis=(0,))
+jnp.linalg.norm(x, axes=0)
+x.at[0].set(1, mod='drop')
+vmap(jnp.sin, in_axis=0)
+jit(jnp.sin, static_argnum=())
+grad(jnp.sum, argnum=0)
+jnp.add(x, y, out=h)
+jnp.sum(x, out=h)
+x.at[0] + 1
+x.at[0] += 1
+x.at[0] > 1
+2 * x.at[0]
+x.at.set(1)
+x.at(0)
+x.at[0] = 5
+x[0] = 5
+x[0] += 5
+del x[0]
+x.fill(1)
+x.put(0, 1)
+x.partition(1)
+x.resize(4)
+x.byteswap(inplace=True)
+jnp.put(x, 0, 1)
+jnp.place(x, x > 0, 1)
+jnp.put_along_axis(x, k, 1, 0)
+jnp.fill_diagonal(m, 0)
+np.random.shuffle(x)
+x.sort()
+x.sort(axis=0)
+x.at[0].set(1.0)
+jnp.put(x, 0, 1, inplace=False)
+jnp.nan_to_num(x, copy=False)
+k.at[0].set(1.5)
+grad(x)
+vmap(jnp.add, in_axes=(0,))(x, y)
+vmap(jnp.add, in_axes=(0, None, 0))(x, 1.0)
+"""
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["source", "no source"])
+@pytest.mark.parametrize("faulty", EAGER.strip().splitlines())
+def test_each_way_out_runs(faulty: str, known: bool) -> None:
+    text = told(faulty, known=known)
+    found = ways(text)
+    if known:
+        assert found, text
+    for way in found:
+        env = names()
+        env["x"] = env["x"] if "enable_x64" not in way or known else env["k"]
+        execute(way, x=env["x"], f=jnp.add if "in_axes" in way else jnp.sum)
+
+
+@pytest.mark.parametrize("faulty", EAGER.strip().splitlines())
+def test_what_is_said_has_no_more_than_a_screen(faulty: str) -> None:
+    text = told(faulty)
+    assert len(text.splitlines()) < 10
+    assert max(map(len, text.splitlines())) < 400
+
+
+TEXTS = [
+    ("k * 2**31", "k.astype(float) * 2 ** 31"),
+    ("x > 0 & x < 2", "(x > 0) & (x < 2)"),
+    ("(x > 0) and (x < 2)", "(x > 0) & (x < 2)"),
+    ("0 < x < 1", "(0 < x) & (x < 1)"),
+    ("k > 0 | k < 2", "(k > 0) | (k < 2)"),
+    ("if x > 0: pass", "(x > 0).any()"),
+    ("jnp.zeros(2, 3)", "jnp.zeros((2, 3))"),
+    ("jnp.full(2, 3, 4.0)", "jnp.full((2, 3), 4.0)"),
+    ("jnp.hstack(x, y)", "jnp.hstack([x, y])"),
+    ("x.sum(axes=0)", "x.sum(axis=0)"),
+    ("x.at[0] + 1", "x.at[0].add(1)"),
+    ("x.at[0] + 1", "x[0] + 1"),
+    ("x.at[0] -= 2", "x = x.at[0].subtract(2)"),
+    ("jnp.add(x, y, out=h)", "h = jnp.add(x, y)"),
+    ("x.fill(1)", "x = jnp.full_like(x, 1)"),
+    ("jnp.put(x, 0, 1)", "x = jnp.put(x, 0, 1, inplace=False)"),
+    ("x.sort()", "x = x.sort()"),
+    ("vmap(jnp.add, in_axes=(0,))(x, y)", "vmap(add, in_axes=(0, 0))"),
+]
+
+
+@pytest.mark.parametrize(("faulty", "way"), TEXTS)
+def test_a_way_out_is_the_users_own_line(faulty: str, way: str) -> None:
+    assert way in ways(told(faulty))
+
+
+# ---- what was done, in words --------------------------------------------------------------------
+SAID = [
+    ("grad(lambda x: None)(1.0)", "returned None: did you forget `return`?"),
+    ("value_and_grad(lambda x: None)(1.0)", "returned None: did you forget `return`?"),
+    ("jit(grad(lambda x: None))(1.0)", "returned None: did you forget `return`?"),
+    ("grad(jit(lambda x: None))(1.0)", "returned None: did you forget `return`?"),
+    ("grad(lambda x: None, has_aux=True)(1.0)", "it returned None: did you forget `return`?"),
+    ("grad(lambda x: (None, 1), has_aux=True)(1.0)", "did you forget `return`?"),
+    ("grad(lambda x: [])(1.0)", "returned []"),
+    ("grad(lambda x: (x, {'a': 1}))(1.0)", "returned (f32[], {'a': i32[]})"),
+    ("grad(lambda x: 'a')(1.0)", "it returned the str 'a'"),
+    ("grad(lambda x: x)(x)", "returned f32[3]"),
+    ("lax.while_loop(lambda x: x < 3, lambda x: None, 0)", "did you forget `return`?"),
+    ("lax.while_loop(lambda x: None, lambda x: x, 0)", "did you forget `return`?"),
+    ("lax.fori_loop(0, 3, lambda i, x: None, 0)", "did you forget `return`?"),
+    ("lax.scan(lambda c, x: None, 0, x)", "did you forget `return`?"),
+    ("lax.cond(True, lambda x: x, lambda x: None, 0)", "did you forget `return`?"),
+    ("lax.scan(lambda c: c, 0.0, x)", "with 2 arguments, (carry, x); it takes (c)"),
+    ("lax.fori_loop(0, 3, lambda x: x, 0)", "with 2 arguments, (i, x); it takes (x)"),
+    ("lax.while_loop(lambda: True, lambda x: x, 0)", "with 1 argument, (x); it takes ()"),
+    ("lax.map(lambda x, y: x, x)", "with 1 argument, (x); it takes (x, y)"),
+    ("lax.associative_scan(lambda x: x, x)", "with 2 arguments, (a, b); it takes (x)"),
+    ("lax.cond(True, lambda: 1, lambda x: x, 0)", "with 1 argument, (x); it takes ()"),
+    ("lax.switch(0, [lambda: 1, lambda x: x], 0)", "with 1 argument, (x); it takes ()"),
+    ("jnp.sum(x, axes=0)", "unexpected keyword argument 'axes'; did you mean 'axis'?"),
+    ("jnp.zeros(3, dtype='flaot32')", "did you mean 'float32'?"),
+    ("vmap(jnp.add, in_axes=(0,))(x, y)", "in_axes has 1 entry for 2 positional arguments"),
+    ("jnp.ones((10**6, 10**6))", "f32[1000000,1000000] needs 3.6 TiB; "),
+    ("jnp.array({'a': 'b'})", "Its keys and values are no numbers"),
+]
+
+
+@pytest.mark.parametrize(("faulty", "said"), SAID)
+def test_what_was_done_is_said(faulty: str, said: str) -> None:
+    assert said in told(faulty)
+
+
+def test_memory_that_no_machine_has_comes_without_advice() -> None:
+    assert ways(told("jnp.ones((10**6, 10**6))")) == []
+    assert ways(told("jnp.ones((10**5, 1)) @ jnp.ones((1, 10**7))")) == []
+
+
+@pytest.mark.parametrize("given", ["x", "3", "None", "'f'", "[1]"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "grad({})", "value_and_grad({})", "vmap({})", "jit({})", "hloom.make_jaxpr({})",
+        "hloom.jvp({}, (1.0,), (1.0,))", "hloom.vjp({}, 1.0)", "hloom.linearize({}, 1.0)",
+        "hloom.eval_shape({}, 1.0)",
+    ],
+)  # fmt: skip
+def test_what_is_no_function_is_refused_at_once(call: str, given: str) -> None:
+    with pytest.raises(TypeError, match="takes a function; got "):
+        execute(call.format(given))
+
+
+# ---- keywords -----------------------------------------------------------------------------------
+PUBLIC = [
+    f"{place}.{name}"
+    for place, module in [
+        ("jnp", jnp), ("jnp.linalg", jnp.linalg), ("lax", lax), ("lax.linalg", lax.linalg),
+    ]
+    for name, value in sorted(vars(module).items())
+    if callable(value) and not isinstance(value, type) and not name.startswith("_")
+    and not name.endswith("_p") and str(value.__module__).startswith("hloom")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", PUBLIC)
+def test_a_keyword_that_is_not_there_is_named_by_every_function(function: str) -> None:
+    name = function.rpartition(".")[2]
+    try:
+        execute(f"{function}(x, unknown_keyword=1)")
+    except (TypeError, ValueError) as error:
+        assert re.search(rf"{name}|it takes", str(error)), error
+        if "unknown_keyword" not in str(error):
+            execute(f"{function}.__wrapped__")  # of a class whose instances are called
+    else:
+        pytest.fail(f"{function} takes any keyword")
+
+
+# ---- names that are not there ---------------------------------------------------------------------
+ABSENT = [(module, name) for module, listed in absent.NAMES.items() for name in listed.split()]
+
+
+def module_of(name: str) -> Any:
+    home = hloom
+    for part in name.split(".")[1:]:
+        home = getattr(home, part)
+    return home
+
+
+@pytest.mark.parametrize(("module", "name"), ABSENT)
+def test_a_name_that_is_not_there_yet_says_so(module: str, name: str) -> None:
+    home = module_of(module)
+    assert not hasattr(home, name), f"it is there: take it out of NAMES[{module!r}]"
+    with pytest.raises(AttributeError, match=r"has it, and hloom not yet") as caught:
+        getattr(home, name)
+    assert (caught.value.name, caught.value.obj) == (name, home)
+
+
+@pytest.mark.parametrize("place", absent.MEANWHILE)
+def test_what_to_use_meanwhile_runs(place: str) -> None:
+    module, _, name = place.rpartition(".")
+    with pytest.raises(AttributeError) as caught:
+        getattr(module_of(module), name)
+    (way,) = ways(str(caught.value))
+    execute(way, f=(lambda x: x) if "reshape" in way else jnp.sum if "grad" in way else jnp.sin)
+
+
+@pytest.mark.parametrize("name", absent.OF_ARRAYS)
+def test_attributes_of_other_arrays_say_what_to_use(name: str) -> None:
+    x = jnp.array([1.0, 2.0, 3.0])
+    assert not hasattr(x, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(x, name)
+    assert (caught.value.name, caught.value.obj) == (name, x) or caught.value.obj is x
+    (way,) = ways(str(caught.value))
+    execute(way)
+
+
+def test_a_name_of_numpys_own_says_so() -> None:
+    with pytest.raises(AttributeError, match=r"NumPy has it.*`np.putmask`|jnp.where"):
+        jnp.putmask  # noqa: B018
+    with pytest.raises(AttributeError, match=r"Meanwhile use `np.busday_count`"):
+        jnp.busday_count  # noqa: B018
+    with pytest.raises(AttributeError, match=r"has no attribute 'summ'$"):
+        jnp.summ  # noqa: B018
+
+
+def test_an_import_of_what_is_not_there_is_an_import_error() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'random'"):
+        execute("from hloom import random")
+    with pytest.raises(ModuleNotFoundError):
+        execute("import hloom.random")
+
+
+# ---- warnings -----------------------------------------------------------------------------------
+def warned(text: str) -> list[type[Warning]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        execute(text)
+    return [warning.category for warning in caught]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.sort()", "m.sort(axis=0)", "jnp.put(x, 0, 1, inplace=False)",
+        "jnp.place(x, x > 0, 1, inplace=False)", "jnp.fill_diagonal(m, 0, inplace=False)",
+        "jnp.put_along_axis(x, k, 1, 0, inplace=False)", "jnp.nan_to_num(x, copy=False)",
+        "def f(x):\n    x.sort()\n    return x\njit(f)(x)", "for i in range(3): x.sort()",
+    ],
+)  # fmt: skip
+def test_a_changed_copy_that_nothing_takes_is_told(text: str) -> None:
+    assert warned(text) == [errors.DroppedUpdateWarning]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x.sort()", "[x.sort()]", "x.sort().sum()", "jnp.sort(x)", "jnp.nan_to_num(x)",
+        "(lambda: x.sort())()", "jnp.sort(x.sort())", "y = jnp.put(x, 0, 1, inplace=False)",
+    ],
+)  # fmt: skip
+def test_a_copy_that_is_taken_is_not(text: str) -> None:
+    assert warned(text) == []
+
+
+def test_a_dropped_copy_is_told_of_in_code_that_is_gone_too() -> None:
+    assert [warned("x.sort()") for _ in range(50)] == [[errors.DroppedUpdateWarning]] * 50
+
+
+@pytest.mark.parametrize("value", ["1.5", "x[0]", "h[1] * 0.5", "np.float32(0.5)", "x"])
+def test_floats_cut_to_integers_are_told(value: str) -> None:
+    assert warned(f"y = k.at[:].set({value})") == [errors.TruncationWarning]
+    assert warned(f"y = jit(lambda k: k.at[:].set({value}))(k)") == [errors.TruncationWarning]
+
+
+@pytest.mark.parametrize("update", ["k.at[0].set(2.0)", "k.at[0].set(True)", "x.at[0].set(1)"])
+def test_what_loses_nothing_is_not_told(update: str) -> None:
+    assert warned(f"y = {update}") == []
