@@ -120,9 +120,7 @@ def plain(signature: inspect.Signature) -> str:
     return re.sub(r"<object object at \w+>", "...", text)  # what stands for "not given"
 
 
-def _unknown_keyword(
-    signature: inspect.Signature, name: str, word: str, given: int
-) -> TypeError:
+def _unknown_keyword(signature: inspect.Signature, name: str, word: str, given: int) -> TypeError:
     """`given` parameters have their argument by position."""
     formal = list(signature.parameters.values())[given:]
     known = [p.name for p in formal if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -135,9 +133,7 @@ def _unknown_keyword(
     return TypeError(explain(f"{rule} It is called as {name}{plain(signature)}.", ways=ways))
 
 
-def _one_list(
-    signature: inspect.Signature, name: str, args: tuple[Any, ...]
-) -> TypeError | None:
+def _one_list(signature: inspect.Signature, name: str, args: tuple[Any, ...]) -> TypeError | None:
     """For `concatenate(x, y)`: arrays side by side where one parameter takes a list of them."""
     count = next((i for i, x in enumerate(args) if not _is_array(x)), len(args))
     if next(iter(signature.parameters), "") not in _LISTS or count < 2:

@@ -206,7 +206,8 @@ def _condition(path: list[Any]) -> tuple[Any, Any]:
 
 
 def _operand(node: Any) -> str:
-    plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    parts = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Dict, ast.Set, ast.GeneratorExp)
+    plain = isinstance(node, parts)
     return _text(node) if plain else f"({_text(node)})"
 
 
@@ -419,6 +420,12 @@ def _is_number(node: Any) -> bool:
 def _called(at: Any) -> Any:
     path = found(at)
     return path[0] if path and isinstance(path[0], ast.Call) else None
+
+
+def argument(at: Any) -> str:
+    """The first argument of the call at which the program stands; "" where there is none."""
+    node = _called(at)
+    return _operand(node.args[0]) if node is not None and node.args else ""
 
 
 def renamed(at: Any, old: str, new: str) -> str:

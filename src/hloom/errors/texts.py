@@ -53,6 +53,16 @@ class Traced(NamedTuple):
     at: Any = None
     hashable: bool = True
 
+    def beside(self, other: Traced) -> Self:
+        """Both values, where neither is known: what they depend on together."""
+        new = [i for i, name in enumerate(other.arguments) if name not in self.arguments]
+        places = [other.positions[i] for i in new if i < len(other.positions)]
+        return self._replace(
+            arguments=[*self.arguments, *[other.arguments[i] for i in new]],
+            positions=[*self.positions, *places],
+            hashable=self.hashable and other.hashable,
+        )
+
     def story(self) -> list[str]:
         """Sentences that say why Python cannot see the value."""
         return [*self._where(), *self._operations()]
@@ -196,10 +206,10 @@ def _only(nodes: list[Any]) -> Any:
     return nodes[0] if len(nodes) == 1 else None
 
 
-def masked_read(line: str) -> tuple[str, str] | None:
-    """Give a selection by a mask a known shape: `x[x < 0]` to `jnp.where(x < 0, x, 0)`.
+def masked_read(line: str) -> tuple[str, str, str] | None:
+    """A selection by a mask, `x[x < 0]`: what stands there, its array and its mask.
 
-    The answer is (what stands there, what to write); None when no one selection stands out.
+    None when no one selection stands out.
     """
     tree = _parse(line)
     masks = (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Name, ast.Call)
@@ -213,8 +223,7 @@ def masked_read(line: str) -> tuple[str, str] | None:
     node = _only([n for n in found if isinstance(n.slice, ast.Compare)]) or _only(found)
     if node is None:
         return None
-    base, mask = ast.unparse(node.value), ast.unparse(node.slice)
-    return ast.unparse(node), f"jnp.where({mask}, {base}, 0)"
+    return ast.unparse(node), ast.unparse(node.value), ast.unparse(node.slice)
 
 
 _UPDATES: dict[type[ast.operator], str] = {

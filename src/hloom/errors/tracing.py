@@ -427,11 +427,11 @@ class NonConcreteBooleanIndexError(JAXIndexError):
     def of(cls, traced: Traced) -> Self:
         """The mask is a tracer; the rewrite uses the names in the user's line where it can."""
         rule = f"Array boolean indices must be concrete; got {traced.aval}."
-        old, new = masked_read(source_line(traced.at)) or ("x[mask]", "jnp.where(mask, x, 0)")
+        old, x, mask = masked_read(source_line(traced.at)) or ("x[mask]", "x", "mask")
         ways = [
-            (new, f"in place of {old}: the shape is kept"),
-            ("jnp.nonzero(mask, size=n)", "the first n positions, n a Python int"),
-            ("x.sum(where=mask)", "reductions take the mask"),
+            (f"jnp.where({mask}, {x}, 0)", f"in place of {old}: the shape is kept"),
+            (f"jnp.nonzero({mask}, size={x}.shape[0])", "the positions, filled up to a known size"),
+            (f"{x}.sum(where={mask})", "reductions take the mask"),
         ]
         return cls._of(rule, ways=ways, traced=traced)
 

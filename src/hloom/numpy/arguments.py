@@ -117,8 +117,10 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 def _traced_shape(shape: Any) -> Exception:
     sizes = shape if isinstance(shape, (tuple, list)) else [shape]
-    traced = next(n for n in sizes if isinstance(n, Tracer))
-    return errors.ConcretizationTypeError.shape(shape, traced.traced())
+    first, *others = [n.traced() for n in sizes if isinstance(n, Tracer)]
+    for other in others:
+        first = first.beside(other)
+    return errors.ConcretizationTypeError.shape(shape, first)
 
 
 def count_argument(name: str, parameter: str, value: Any) -> int:

@@ -13,10 +13,12 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.config import current
+from hloom.core import source
 from hloom.core.array import Array, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar, weak_aval
 from hloom.core.trace import Tracer
+from hloom.errors.rewriting import argument
 from hloom.numpy.arguments import warn
 from hloom.numpy.width import holds_wide
 from hloom.ops.convert import convert_element_type_p
@@ -191,13 +193,14 @@ def _foreign(name: str, x: Any, value: NDArray) -> Exception:
 
 def _collected(name: str, x: Any) -> str:
     """The way to make arrays of a collection that is no list; of a dict its values."""
+    given = argument(source.here()) or "x"
     if not isinstance(x, dict):
-        return f". Make a list of it: `jnp.{name}(list(x))`"
+        return f". Make a list of it: `jnp.{name}(list({given}))`"
     values = list(x.values())
     if all(_is_array(value) or isinstance(value, (*NUMBERS, np.ndarray)) for value in values):
         if len({np.shape(value) for value in values}) == 1:
-            return f". For its values: `jnp.{name}(list(x.values()))`"
-        return ". For an array of each value: `hloom.tree.map(jnp.asarray, x)`"
+            return f". For its values: `jnp.{name}(list({given}.values()))`"
+        return f". For an array of each value: `hloom.tree.map(jnp.asarray, {given})`"
     return ". Its keys and values are no numbers"
 
 

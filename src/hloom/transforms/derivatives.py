@@ -199,7 +199,8 @@ def _not_scalar(flat: Flat, avals: Sequence[Any], transform: str) -> TypeError:
 def _code_name(fun: Any) -> str:
     """What a function is called in code; `f` where it has no name of that kind."""
     name = name_of(fun)
-    return name if name.isidentifier() else "f"
+    is_ours = str(getattr(fun, "__module__", "")).startswith("hloom.")
+    return name if name.isidentifier() and not is_ours else "f"
 
 
 @told
