@@ -176,6 +176,8 @@ def _sort(
     Array([1, 2, 3], dtype=int32)
     """
     warn_if_dropped("x.sort()")
+    if kind is order is stable is None and not descending:
+        return sorting.sort(self, axis)
     return sorting.sort(self, axis, kind, order, stable=stable, descending=descending)
 
 
