@@ -311,10 +311,11 @@ class Jitted:
                 except TypeError as error:
                     name = LeafNames(self.fun, treedef, positions)[i]
                     root = name.split("[")[0].split(".")[0]
+                    static = f", or static: jit({self.name}, static_argnames={root!r})"
+                    if name != root or x.__hash__ is None:
+                        static = ""  # a list or a dict can't be
                     raise TypeError(
-                        f"jit({self.name}): argument `{name}` is {error}. Make it an array, or "
-                        "static: "
-                        f"jit({self.name}, static_argnames={root!r})."
+                        f"jit({self.name}): argument `{name}` is {error}. Make it an array{static}."
                     ) from None
         return made
 

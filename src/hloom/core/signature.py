@@ -13,6 +13,7 @@ from typing import Any
 from hloom import tree
 from hloom.core import source
 from hloom.core.array import Array
+from hloom.errors.rewriting import applied
 from hloom.errors.texts import explain
 
 
@@ -28,7 +29,8 @@ def check_function(who: str, fun: Any, name: str = "fun") -> None:
     rule = f"{what}; got {type(fun).__name__} {shown}"
     ways = []
     if who in ("jit", "grad", "value_and_grad", "vmap", "make_jaxpr") and isinstance(fun, Array):
-        ways = [(f"{who}(f)(x)", "first the function, then its arguments")]
+        code = applied(source.here()) or f"{who}(f)(x)"
+        ways = [(code, "first the function, then its arguments")]
     raise TypeError(explain(rule, ways=ways, at=source.here()))
 
 

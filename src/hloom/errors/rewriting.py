@@ -422,6 +422,26 @@ def _called(at: Any) -> Any:
     return path[0] if path and isinstance(path[0], ast.Call) else None
 
 
+def sized(at: Any, parameter: str) -> str:
+    """A call whose result's size depends on values, with a parameter that fixes it."""
+    node = _called(at)
+    array = _receiver(node) if node is not None else None
+    if not isinstance(array, (ast.Name, ast.Attribute)):
+        return ""
+    size = _name(f"{_text(array)}.size" if parameter == "size" else "n")
+    return _text(ast.Call(node.func, node.args, [*node.keywords, ast.keyword(parameter, size)]))
+
+
+def applied(at: Any) -> str:
+    """`grad(loss(x))`, where the function itself was meant, as `grad(loss)(x)`."""
+    node = _called(at)
+    inner = node.args[0] if node is not None and node.args else None
+    if not isinstance(inner, ast.Call):
+        return ""
+    transformed = ast.Call(node.func, [inner.func, *node.args[1:]], node.keywords)
+    return _text(ast.Call(transformed, inner.args, inner.keywords))
+
+
 def argument(at: Any) -> str:
     """The first argument of the call at which the program stands; "" where there is none."""
     node = _called(at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from hloom.errors.rewriting import converted, integer, truth
+from hloom.errors.rewriting import converted, integer, sized, truth
 from hloom.errors.texts import (
     Explained,
     Traced,
@@ -186,7 +186,8 @@ class ConcretizationTypeError(JAXTypeError):
             f"which are not known while tracing: the {parameter} argument must be statically "
             "specified."
         )
-        ways = [(f"{who}(x, {parameter}=n)", "n is a Python int; the rest is filled")]
+        code = sized(traced.at, parameter) or f"{who}(x, {parameter}=n)"
+        ways = [(code, "a Python int; the rest is filled")]
         return cls._of(rule, ways=ways, traced=traced)
 
 
