@@ -161,7 +161,11 @@ def _one_tuple(
 ) -> TypeError | None:
     """For `zeros(2, 3)`: integers side by side where one parameter takes a tuple of them."""
     signature = inspect.signature(fun)
-    first = next((i for i, p in enumerate(signature.parameters) if p in _TUPLES), len(args))
+    tuples = [
+        i for i, p in enumerate(signature.parameters.values())
+        if p.name in _TUPLES and p.kind is not p.VAR_POSITIONAL
+    ]  # fmt: skip
+    first = tuples[0] if tuples else len(args)
     last = len(args) - ("fill_value" in signature.parameters)
     sizes = args[first:last]
     if len(sizes) < 2 or not all(x.__class__ is int for x in sizes):
