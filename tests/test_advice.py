@@ -13,6 +13,7 @@ import linecache
 import math
 import re
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def names() -> dict[str, Any]:
         "grad": hloom.grad, "vmap": hloom.vmap, "x": x, "y": x + 1, "k": k, "m": jnp.eye(3) + x,
         "h": np.arange(3.0), "g": jnp.sin, "f": jnp.sum, "value_and_grad": hloom.value_and_grad,
         "p": jnp.array(True), "a": x, "b": -x, "true_fun": jnp.sin, "false_fun": jnp.cos,
+        "partial": partial, "same": lambda fun: fun,
         "i": 0, "xs": x, "z": x, "idx": slice(None), "value": 1.0, "indices": jnp.array([0]),
         "values": jnp.array([1.0]), "kth": 1, "new_shape": 4, "ind": 0, "v": 1.0, "axis": 0,
     }  # fmt: skip
@@ -73,7 +75,7 @@ def replaced(text: str, way: str) -> str:
     """The program with a way out in the place of what was at fault."""
     plain = re.sub("[«»]", "", text)
     if way.startswith("@"):
-        return re.sub(r"@(hloom\.)?jit", way, plain)
+        return re.sub(r"@.*jit.*", way, plain)
     if re.match(r"jit\(\w+, static", way):
         return re.sub(r"jit\(\w+\)", way, plain)
     return re.sub("«.*»", lambda _: way, text, flags=re.DOTALL)
@@ -149,6 +151,11 @@ STATEMENTS = {
     "assign": "@hloom.jit\ndef f(n):\n    y = 1.0\n    «if n > 2: y = 3.0»\n    return y\ny = f(3)",
     "both": "@jit\ndef f(n):\n    «if n: y = x\n    else: y = -x»\n    return y\ny = f(0)",
     "increment": "@jit\ndef f(x):\n    y = x\n    «if x[0] > 0: y += 1»\n    return y\ny = f(x)",
+    "partial": "@partial(jit, inline=True)\ndef f(n):\n    return jnp.arange(n)\ny = f(3)",
+    "options": "@jit(inline=True)\ndef f(n):\n    return jnp.arange(n)\ny = f(3)",
+    "one more": "@jit(static_argnums=0)\ndef f(a, n):\n    return jnp.arange(a, n)\ny = f(1, 3)",
+    "second": "@same\n@jit\ndef f(n):\n    return jnp.arange(n)\ny = f(3)",
+    "accents": "f = lambda n: 'é' and «[1, 2, 3][n]»\ny = jit(f)(1)",
     "while": "@jit\ndef f(x):\n    «while x < 100: x = x * 2»\n    return x\ny = f(3)",
     "for": "@jit\ndef f(n):\n    y = 1.0\n    «for i in range(n): y *= 2»\n    return y\ny = f(3)",
     "from": "def f(n):\n    y = 0\n    «for i in range(1, n): y += i»\n    return y\ny = jit(f)(5)",
@@ -169,7 +176,8 @@ STEP = "lax.cond"
 def test_each_way_out_of_a_statement_gives_what_python_gives(row: str) -> None:
     text = STATEMENTS[row]
     plain = re.sub("[«»]", "", text)
-    want = execute(plain.replace("hloom.jit", "jit"), jit=lambda fun: fun)["y"]
+    eager = re.sub("@.*jit.*\n", "", plain)
+    want = execute(eager, jit=lambda fun: fun)["y"]
     found = ways(told(plain))
     assert found
     for way in found:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -93,6 +94,33 @@ def uses_attributes(file: str | None, line: int | None, names: Sequence[str]) ->
         and line in (node.lineno, *[d.lineno for d in getattr(node, "decorator_list", ())])
         for each in ast.walk(node)
     )  # fmt: skip
+
+
+def decorated(file: str | None, line: int | None, option: str, value: str) -> str:
+    """The `@jit` of the function defined there, with one more option; "" where it has none.
+
+    To give `jit` a function that is compiled already would leave the inner one as it is.
+    """
+    tree = _parsed("".join(linecache.getlines(file))) if file else None
+    for node in ast.walk(tree) if tree else ():
+        decorators = getattr(node, "decorator_list", None)
+        if decorators and line == decorators[0].lineno:
+            jits = [each for each in decorators if re.search(r"\bjit\b", _text(each))]
+            if jits:
+                return f"@{_with_option(jits[0], option, value)}"
+    return ""
+
+
+def _with_option(node: Any, option: str, value: str) -> str:
+    """A decorator, `jit` or `partial(jit, ..)`, with an option beside those that it has."""
+    if not isinstance(node, ast.Call):
+        return f"{_text(node)}({option}={value})"
+    wanted = _name(value)
+    rest = [k for k in node.keywords if k.arg != option]
+    for given in (k.value for k in node.keywords if k.arg == option):
+        both = [*getattr(given, "elts", [given]), *getattr(wanted, "elts", [wanted])]
+        wanted = ast.Tuple(both, ast.Load())
+    return _text(ast.Call(node.func, node.args, [*rest, ast.keyword(option, wanted)]))
 
 
 # ---- conditions -------------------------------------------------------------------------------
@@ -378,7 +406,9 @@ def integer(at: Any, name: str) -> list[Way]:
 
 
 def _counted(path: list[Any], bounds: list[str]) -> list[Way]:
-    first, last = bounds if len(bounds) == 2 else ("0", bounds[0])
+    first, last = bounds[:2] if len(bounds) > 1 else ("0", bounds[0])
+    if len(bounds) == 3:
+        first, last = "0", f"({last} - {first}) // {bounds[2]}"
     code = f"lax.fori_loop({first}, {last}, body, x)"
     around = path[1] if len(path) > 1 else None
     if isinstance(around, ast.For) and len(around.body) == 1 and len(bounds) < 3:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
-from hloom.errors.rewriting import uses_attributes
+from hloom.errors.rewriting import decorated, uses_attributes
 
 
 class Where(NamedTuple):
@@ -167,20 +166,14 @@ def static_ways(
         return []
     function = "f" if where.function.startswith("<") else where.function
     positions = tuple(traced.positions)
-    names = plain[0] if len(plain) == 1 else tuple(plain)
     if where.transform in ("jit", "make_jaxpr") and len(positions) == len(plain):
-        option = f"static_argnums={positions}"
+        option, value = "static_argnums", repr(positions)
     elif where.transform == "jit":
-        option = f"static_argnames={names!r}"
+        option, value = "static_argnames", repr(plain[0] if len(plain) == 1 else tuple(plain))
     else:
         return []
-    decorator = linecache.getline(where.file or "", where.line or 0).strip()
-    if where.transform == "jit" and _DECORATOR.fullmatch(decorator):
-        return [(f"{decorator}({option})", why)]
-    return [(f"{where.transform}({function}, {option})", why)]
-
-
-_DECORATOR = re.compile(r"@(\w+\.)*jit")
+    decorator = decorated(where.file, where.line, option, value)
+    return [(decorator or f"{where.transform}({function}, {option}={value})", why)]
 
 
 # ---- the user's own line, read and rewritten -------------------------------------------------
