@@ -311,7 +311,8 @@ class Jitted:
                 except TypeError as error:
                     name = LeafNames(self.fun, treedef, positions)[i]
                     root = name.split("[")[0].split(".")[0]
-                    static = f", or static: jit({self.name}, static_argnames={root!r})"
+                    called = self.name if self.name.isidentifier() else "f"
+                    static = f", or static: jit({called}, static_argnames={root!r})"
                     if name != root or x.__hash__ is None:
                         static = ""  # a list or a dict can't be
                     raise TypeError(

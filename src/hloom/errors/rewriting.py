@@ -408,7 +408,8 @@ def integer(at: Any, name: str) -> list[Way]:
 def _counted(path: list[Any], bounds: list[str]) -> list[Way]:
     first, last = bounds[:2] if len(bounds) > 1 else ("0", bounds[0])
     if len(bounds) == 3:
-        first, last = "0", f"({last} - {first}) // {bounds[2]}"
+        count = last if first == "0" else f"({last} - {first})"
+        first, last = "0", f"{count} // {bounds[2]}"
     code = f"lax.fori_loop({first}, {last}, body, x)"
     around = path[1] if len(path) > 1 else None
     if isinstance(around, ast.For) and len(around.body) == 1 and len(bounds) < 3:
@@ -458,7 +459,7 @@ def sized(at: Any, parameter: str) -> str:
     array = _receiver(node) if node is not None else None
     if not isinstance(array, (ast.Name, ast.Attribute)):
         return ""
-    size = _name(f"{_text(array)}.size" if parameter == "size" else "n")
+    size = _name(f"{_text(array)}.size" if parameter == "size" else "length")
     return _text(ast.Call(node.func, node.args, [*node.keywords, ast.keyword(parameter, size)]))
 
 

@@ -171,6 +171,8 @@ def _counts(value: NDArray, size: int, x: Array) -> NDArray:
 def _repeat_traced(x: Array, axis: int, repeats: Array, length: int | None) -> Array:
     if length is None:
         assert isinstance(repeats, Tracer)
+        if not repeats.aval.shape:
+            raise errors.ConcretizationTypeError.parameter("repeat", "repeats", repeats.traced())
         raise errors.ConcretizationTypeError.size("repeat", repeats.traced(), "total_repeat_length")
     size = x.aval.shape[axis]
     counts = convert_element_type(repeats, INT32)

@@ -81,7 +81,8 @@ class Flat:
         return [*map(self._result, out_leaves), *aux_leaves]
 
     def _no_pair(self, out: Any) -> TypeError:
-        returned = "None: did you forget `return`?" if out is None else type(out).__name__
+        shown = str(out.aval) if isinstance(out, Array) else type(out).__name__
+        returned = "None: did you forget `return`?" if out is None else shown
         rule = (
             f"{self.origin} with has_aux=True: {called(self.fun)} must return a pair (result, "
             f"aux); it returned {returned}"
