@@ -148,6 +148,10 @@ def test_each_way_out_of_a_traced_expression_gives_what_python_gives(faulty: str
 
 STATEMENTS = {
     "return": "@jit\ndef f(x):\n    «if x.sum() > 0:\n        return x»\n    return -x\ny = f(x)",
+    "elif": "@jit\ndef f(x):\n    «if x[0] > 7: return x\n    elif not x[1] > 5: return -x\n"
+    "    else: return 0 * x»\ny = f(x)",
+    "two ifs": "@jit\ndef f(x):\n    «if x[0] > 7: return x\n    if x[1] > 1: return -x\n"
+    "    return 0 * x»\ny = f(x)",
     "assign": "@hloom.jit\ndef f(n):\n    y = 1.0\n    «if n > 2: y = 3.0»\n    return y\ny = f(3)",
     "both": "@jit\ndef f(n):\n    «if n: y = x\n    else: y = -x»\n    return y\ny = f(0)",
     "increment": "@jit\ndef f(x):\n    y = x\n    «if x[0] > 0: y += 1»\n    return y\ny = f(x)",

@@ -280,9 +280,9 @@ def _choice_of_statements(
     """An `if` whose branches return a value, or assign to one name; else both are functions."""
     if any(isinstance(node, ast.Raise) for node in around.body):
         return [(f"jnp.where({where}, jnp.nan, {name})", "or check before the call")]
-    match around.body, around.orelse or _following(around, path):
-        case [ast.Return(value=a)], [ast.Return(value=b), *_] if a and b:
-            return _choices("return ", where, a, b, many)
+    a, b = _returned(around.body), _returned(around.orelse or _following(around, path))
+    if a is not None and b is not None:
+        return _choices("return ", where, a, b, many)
     if len(around.body) == 1 and len(around.orelse) <= 1:
         then = _assigned(around.body[0])
         other = _assigned(around.orelse[0]) if around.orelse else then and (then[0], _name(then[0]))
@@ -291,6 +291,18 @@ def _choice_of_statements(
     if many:
         return []
     return [(f"lax.cond({where}, true_fun, false_fun, {name})", "run one of two functions")]
+
+
+def _returned(statements: list[Any]) -> Any:
+    """What statements return; an `if` among them, or an `elif`, is a choice of its own."""
+    match statements:
+        case [ast.Return(value=value), *_]:
+            return value
+        case [ast.If(test=test, body=body, orelse=orelse), *rest]:
+            a, b = _returned(body), _returned(orelse or rest)
+            if a is not None and b is not None and _is_array(a) and _is_array(b):
+                return _call("jnp.where", elementwise(test), a, b)
+    return None
 
 
 def _following(node: Any, path: list[Any]) -> list[Any]:
