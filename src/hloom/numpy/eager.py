@@ -223,8 +223,10 @@ def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Arr
     return program.write(list(map(from_buffer, results, program.outs)))
 
 
-def refuse(name: str, out: Any, where: Any) -> None:
+def refuse(name: str, out: Any, where: Any, fun: Any = None, wrong: Any = None) -> None:
     """Raise TypeError for the arguments of NumPy's ufuncs that an immutable array can't serve."""
+    if wrong:
+        raise unknown_keyword(fun, name, wrong)
     refuse_out(name, out)
     if where is not None and where is not True:
         raise TypeError(
@@ -253,9 +255,7 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
                 return r
             except (KeyError, RuntimeError):
                 pass  # unknown yet, or failing: the general way says why
-        if wrong:
-            raise unknown_keyword(fun, name, wrong)
-        refuse(name, out, where)
+        refuse(name, out, where, fun, wrong)
         return run(fun, tables, name, (x,))
 
     call.tells = True  # type: ignore[attr-defined]
@@ -288,9 +288,7 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
                 return r
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
-        if wrong:
-            raise unknown_keyword(fun, name, wrong)
-        refuse(name, out, where)
+        refuse(name, out, where, fun, wrong)
         return run(fun, tables, name, (x1, x2))
 
     call.tells = True  # type: ignore[attr-defined]
