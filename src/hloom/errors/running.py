@@ -330,8 +330,8 @@ class TruncationWarning(Explained, UserWarning):
     import hloom.numpy as jnp
 
     x = jnp.zeros(3, dtype=int)
-    x.astype(float).at[0].set(1.5)
-    x.at[0].set(int(1.5))
+    y = x.astype(float).at[0].set(1.5)
+    x = x.at[0].set(int(1.5))
     ```
     """
 
