@@ -571,3 +571,20 @@ def test_floats_cut_to_integers_are_told(value: str) -> None:
 @pytest.mark.parametrize("update", ["k.at[0].set(2.0)", "k.at[0].set(True)", "x.at[0].set(1)"])
 def test_what_loses_nothing_is_not_told(update: str) -> None:
     assert warned(f"y = {update}") == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "jnp.asarray(np.array([1e300]))", "jnp.array([1e300])", "jnp.sin(np.array([1e300]))",
+        "lax.add(np.float64(1e300), 1.0)", "jit(lambda x: x)(np.array([1e300]))",
+        "jnp.concatenate([np.array([1e300])])", "jnp.zeros(3, 'float64')",
+        "jnp.ones(3).astype(complex).astype(float)", "y = k.at[0].set(1.5)", "x.sort()",
+        "lax.convert_element_type(jnp.ones(2, complex), float)",
+    ],
+)  # fmt: skip
+def test_a_warning_is_given_at_the_users_line(call: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        execute(call)
+    assert [w.filename[:8] for w in caught] == ["<advice "]

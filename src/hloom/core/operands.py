@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -136,9 +135,7 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
         lost = np.isfinite(value) & ~np.isfinite(made)
         if lost.any():
             given = value[lost].flat[0]
-            warnings.warn(
-                errors.TruncationWarning.value(given, value.dtype.name, dtype.name), stacklevel=4
-            )
+            source.warn(errors.TruncationWarning.value(given, value.dtype.name, dtype.name))
     return made
 
 

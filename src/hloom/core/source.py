@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+import warnings
 from itertools import islice
 from opcode import opname
 from types import CodeType, FrameType
@@ -55,6 +56,15 @@ def frame(depth: int = 1) -> FrameType | None:
     while here is not None and _ours[here.f_code.co_filename]:
         here = here.f_back
     return here
+
+
+def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
+    """Warn at the user's line, however deep in the package the fault was found."""
+    user = frame()
+    here, level = sys._getframe(), 1
+    while here is not user and here.f_back is not None:
+        here, level = here.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def capture(depth: int = 1) -> Source | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from operator import index
 from typing import Any, NoReturn
@@ -14,6 +12,7 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
+from hloom.core.source import warn as warn
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import changed, kept
 from hloom.errors.texts import explain
@@ -43,15 +42,6 @@ def dtype_argument(name: str, dtype: Any) -> np.dtype[Any]:
     elif isinstance(dtype, (str, type, np.dtype)) and len(_answered[x64]) < 1000:
         _answered[x64][dtype] = given
     return given
-
-
-def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
-    """Warn at the user's line, however deep in the package the fault was found."""
-    user = source.frame()
-    here, level = sys._getframe(), 1
-    while here is not user and here.f_back is not None:
-        here, level = here.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def warn_if_dropped(call: str, depth: int = 4) -> None:

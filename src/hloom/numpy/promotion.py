@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from hloom.config import Config, current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, from_numpy, scalar, weak_aval
+from hloom.core.source import warn
 from hloom.numpy.sequences import from_sequence as sequence
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim
@@ -157,7 +157,7 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
         text = f"{name}: operands of different rank, with shapes {listed}, are broadcast"
         if mode == "raise":
             raise ValueError(f"{text}, and numpy_rank_promotion is 'raise'")
-        warnings.warn(text, stacklevel=4)
+        warn(text)
     return tuple(result)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from operator import index
 from typing import Any
@@ -14,6 +13,7 @@ from hloom.config import current
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.core.source import warn
 from hloom.ops import linear
 from hloom.ops.complex import part_dtype
 from hloom.ops.elementwise import Elementwise, Pointwise
@@ -143,11 +143,10 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
         return operand
     complex_lost = dtypes.kind(dtype) not in ("complex", "bool")
     if dtypes.kind(operand.aval.dtype) == "complex" and complex_lost:
-        warnings.warn(
+        warn(
             f"convert_element_type of {operand.aval} to {dtype.name} discards the imaginary part; "
             "take lax.real(x) first",
             np.exceptions.ComplexWarning,
-            stacklevel=3,
         )
     return convert_element_type_p(operand, new_dtype=dtype, weak_type=False)
 
