@@ -103,6 +103,73 @@ def test_long_rows_that_are_not_finite() -> None:
         np.testing.assert_array_equal(got, np.correlate(x[0, 0], kernel[0, 0], "valid"))
 
 
+# (groups, input features of each, output features of each, examples)
+GROUPS = [(2, 1, 1, 1), (3, 1, 2, 2), (2, 3, 1, 1), (2, 3, 2, 2)]
+
+
+@pytest.mark.parametrize("spoilt", [np.nan, np.inf])
+@pytest.mark.parametrize("kind", ["feature_group_count", "batch_group_count"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
+def test_what_is_not_finite_stays_in_its_group(dtype: str, kind: str, spoilt: float) -> None:
+    """XLA widens depthwise kernels, and those of batch groups, with zeros; 0 * inf is NaN."""
+    rng = np.random.default_rng(0)
+    with hloom.enable_x64():
+        for (g, i, o, n), spatial in product(GROUPS, [(), (5,), (4, 3)]):
+            features = kind == "feature_group_count"
+            lead = (n, g * i) if features else (g * n, i)
+            x = rng.normal(size=(*lead, *spatial)).astype(dtype)
+            k = rng.normal(size=(g * o, i, *[2] * len(spatial))).astype(dtype)
+            f = _conv((1,) * len(spatial), "VALID", **{kind: g})
+            for spoils_x, spoils_k in ((True, False), (False, True)):
+                bad, worse = x.copy(), k.copy()
+                bad.flat[0] = spoilt if spoils_x else bad.flat[0]
+                worse.flat[0] = spoilt if spoils_k else worse.flat[0]
+                clean, got = np.asarray(hloom.jit(f)(x, k)), np.asarray(hloom.jit(f)(bad, worse))
+                assert not np.isfinite(got[:, :o]).all()
+                np.testing.assert_array_equal(got[:, o:], clean[:, o:])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_an_example_that_is_not_finite_leaves_the_others_alone(dtype: str) -> None:
+    """Under vmap examples become groups; so they do in the gradients."""
+    rng = np.random.default_rng(1)
+    with hloom.enable_x64():
+        x = rng.normal(size=(3, 1, 2, 6)).astype(dtype)
+        k = rng.normal(size=(3, 2, 2, 2)).astype(dtype)
+        ct = np.ones((1, 2, 5), dtype)
+
+        def run(x: Any, k: Any) -> Any:
+            out, pull = hloom.vjp(_conv((1,), "VALID"), x, k)
+            return out, *pull(ct)
+
+        for spoilt in (0, 1):
+            args = [x.copy(), k.copy()]
+            args[spoilt][1].flat[0] = np.nan
+            together = hloom.vmap(run)(*args)
+            for example in range(3):
+                for got, want in zip(together, run(args[0][example], args[1][example])):
+                    np.testing.assert_allclose(
+                        np.asarray(got)[example], want, rtol=2e-6 if dtype == "f4" else 1e-14
+                    )
+
+
+@pytest.mark.parametrize("sizes", [(3,), (5, 4), (200,), (13, 11)], ids=str)
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c16", "i4"])
+def test_depthwise_with_every_kind_of_window(dtype: str, sizes: Any) -> None:
+    """The last two kernels are longer than what is written out: a loop goes through them."""
+    rng = np.random.default_rng(2)
+    count = len(sizes)
+    with hloom.enable_x64():
+        x = rng.integers(-3, 4, (2, 3, *[s + 7 for s in sizes])).astype(dtype)
+        k = rng.integers(-3, 4, (6, 1, *sizes)).astype(dtype)
+        for stride, pad, base, inner in [(1, (0, 0), 1, 1), (2, (3, -1), 2, 1), (3, (5, 9), 1, 2)]:
+            window = (stride,) * count, [pad] * count, (base,) * count, (inner,) * count
+            f = _conv(*window, feature_group_count=3)
+            with hloom.engine("numpy"):
+                want = np.asarray(f(x, k))
+            np.testing.assert_array_equal(np.asarray(hloom.jit(f)(x, k)), want)
+
+
 def test_the_tour() -> None:
     x, y = np.array([[[1, 2, 1]]], np.float32), np.ones((1, 1, 10), np.float32)
     got = conv_general_dilated(x, y, window_strides=(1,), padding=[(9, 9)])

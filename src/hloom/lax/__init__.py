@@ -42,7 +42,6 @@ from hloom.ops.convolution import (
     conv_dimension_numbers,
     conv_general_dilated,
     conv_general_permutations,
-    conv_shape_tuple,
     conv_transpose,
     conv_with_general_padding,
 )
@@ -50,6 +49,7 @@ from hloom.ops.convolution_patches import (
     conv_general_dilated_local,
     conv_general_dilated_patches,
     conv_general_shape_tuple,
+    conv_shape_tuple,
     conv_transpose_shape_tuple,
 )
 from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum

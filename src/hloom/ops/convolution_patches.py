@@ -19,6 +19,7 @@ from hloom.ops.convolution import (
     Axes,
     ConvDimensionNumbers,
     conv_dimension_numbers,
+    conv_general_dilated_p,
     named_padding,
     spatial_sizes,
     transposed_padding,
@@ -33,7 +34,7 @@ from hloom.ops.shape import canonical_shape, integers, reshape
 from hloom.ops.slicing import pad, stack
 from hloom.ops.slicing import slice as slice_
 from hloom.ops.strict import strict
-from hloom.ops.windows import Window, pairs
+from hloom.ops.windows import Window, pairs, window_of
 
 
 def _window(
@@ -225,6 +226,34 @@ def conv_general_shape_tuple(
     places = window.shape(ShapedArray(spatial_sizes(lhs, numbers.lhs_spec), lhs.dtype))
     examples, outputs = lhs.shape[numbers.lhs_spec[0]], rhs.shape[numbers.rhs_spec[0]]
     return _placed(numbers.out_spec, (examples, outputs, *places))
+
+
+@strict
+def conv_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    strides: Sequence[int],
+    pads: Any,
+    batch_group_count: int = 1,
+) -> tuple[int, ...]:
+    """The shape of `conv` of these shapes.
+
+    >>> lax.conv_shape_tuple((1, 1, 4), (1, 1, 2), (2,), "VALID")
+    (1, 1, 2)
+    """
+    numbers = conv_dimension_numbers(lhs_shape, rhs_shape, None)
+    lhs, rhs = (ShapedArray(tuple(shape), FLOAT32) for shape in (lhs_shape, rhs_shape))
+    window = window_of(
+        "conv_shape_tuple", ShapedArray(lhs.shape[2:], lhs.dtype), rhs.shape[2:], strides, pads,
+        None, None,
+    )  # fmt: skip
+    ones = (1,) * len(strides)
+    out = conv_general_dilated_p.infer(
+        lhs, rhs, window_strides=window.window_strides, padding=window.padding, lhs_dilation=ones,
+        rhs_dilation=ones, dimension_numbers=numbers, feature_group_count=1,
+        batch_group_count=batch_group_count, preferred_element_type=lhs.dtype,
+    )  # fmt: skip
+    return out.shape
 
 
 @strict
