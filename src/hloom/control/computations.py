@@ -262,7 +262,7 @@ def reduce(
     jaxpr = _trace("reduce", computation, xs, treedef)
     monoid = _monoid(jaxpr)
     if monoid is not None:
-        out = [monoid(inits[0], _MONOIDS[monoid][0](xs[0], axes))]
+        out = [reductions.with_initial(monoid, _MONOIDS[monoid][0](xs[0], axes), inits[0])]
     elif not axes:  # XLA would leave out the initial value
         starts = [linear.spread_scalar(init, x.aval.shape) for init, x in zip(inits, xs)]
         out = _vectorised(jaxpr, [*starts, *xs])

@@ -153,7 +153,7 @@ def extreme(
         a = masked(a, mask_argument(name, where, shape), how.worst(a.aval.dtype))
     found = how.reduce(a, axes)
     if initial is not None:
-        found = how.combine(found, initial_argument(name, initial, found))
+        found = lax.with_initial(how.combine, found, initial_argument(name, initial, found))
     return keep(found, shape, axes, keepdims)
 
 

@@ -141,8 +141,9 @@ def variance(
     mask = chosen(name, a, where, skip_nan)
     x = cast(a, wide)
     center = mean_over(x, mask, axes) if mean is None else _given_mean(name, mean, shape)
-    apart = squares(sub(x, broadcast_to(cast(center, x.aval.dtype), shape)))
-    total = reduce_sum(apart if mask is None else masked(apart, mask, 0), axes)
+    apart = sub(x, broadcast_to(cast(center, x.aval.dtype), shape))
+    apart = apart if mask is None else masked(apart, mask, 0)  # squared NaN: 0 * NaN, backwards
+    total = reduce_sum(squares(apart), axes)
     if not is_inexact(total):
         total = cast(total, mean_dtype(total.aval.dtype))
     freedom = sub(

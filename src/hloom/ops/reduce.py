@@ -16,9 +16,11 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.ops.arithmetic import add, div, mul
+from hloom.ops.binary import bitwise_or
 from hloom.ops.binary import max as max_
+from hloom.ops.binary import max_p, min_p
 from hloom.ops.binary import min as min_
-from hloom.ops.compare import complex_at_least, complex_at_most, eq, select_n
+from hloom.ops.compare import complex_at_least, complex_at_most, eq, ne, select_n
 from hloom.ops.elementwise import check_domain, is_narrow
 from hloom.ops.folds import SMALL, first_extreme, fold
 from hloom.ops.formula import Term, where
@@ -165,7 +167,7 @@ def _halves(x: Any) -> tuple[Any, Any]:
 class Extreme(Reduce):
     """f32[2,3] -- axes=(1,) --> f32[2].  NaN if there is one; complex numbers in NumPy's order.
 
-    The tangent is the mean over the elements that are extreme.
+    The tangent is the mean over the elements that are extreme; NaN if they are.
     """
 
     def __init__(self, name: str, *, combine: Callable[..., Any], **rules: Any):
@@ -216,10 +218,23 @@ class Extreme(Reduce):
         if not x.aval.size:
             return out, zeros(out.aval)
         kept = [a for a in range(x.aval.ndim) if a not in axes]
-        extreme = eq(x, broadcast_in_dim(out, x.aval.shape, kept))
+        # NaN is the extreme where there is one; their number is NaN, and so is the derivative.
+        extreme = bitwise_or(eq(x, broadcast_in_dim(out, x.aval.shape, kept)), ne(x, x))
         zero, one = constant(0, x.aval.dtype), full(x.aval.shape, 1, x.aval.dtype)
         count = reduce_sum(select_n(extreme, zero, one), axes)
+        count = select_n(eq(out, out), out, count)
         return out, div(reduce_sum(select_n(extreme, zero, t), axes), count)
+
+
+def with_initial(combine: Callable[..., Any], found: Any, initial: Any) -> Any:
+    """What was found, combined with an initial value.
+
+    The derivative of `max` and `min` is 0 at NaN, that of a reduction NaN, which is to stay.
+    """
+    out = combine(initial, found)
+    if combine not in (max_, min_, max_p, min_p) or not dtypes.in_domain(out.aval.dtype, "inexact"):
+        return out
+    return select_n(ne(found, found), out, found)
 
 
 def _variadic(

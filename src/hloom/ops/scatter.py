@@ -14,6 +14,7 @@ from hloom.core.operands import as_array
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
 from hloom.ops.arithmetic import add, div, mul, neg
+from hloom.ops.binary import bitwise_or
 from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import eq, ne, numpy_max, numpy_min, select_n
@@ -111,7 +112,7 @@ class ScatterExtreme(ScatterLike):
     """(f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3].
 
     The tangent is that of the element or update that stands in the result; where several are equal,
-    their mean.
+    their mean; NaN where they are.
     """
 
     def jvp(
@@ -120,23 +121,22 @@ class ScatterExtreme(ScatterLike):
         operand, indices, updates = primals
         t, _, t_updates = tangents
         out = self(*primals, **params)
-        zero, one = constant(0, out.aval.dtype), constant(1, out.aval.dtype)
-        kept = eq(operand, out)
-        won = eq(updates, gather_windows(out, indices, updates.aval, **params))
-        none = zeros(out.aval)
+        standing = gather_windows(out, indices, updates.aval, **params)
+        # Where NaN stands, all that is NaN does; their number is NaN, and so is the derivative.
+        kept = bitwise_or(eq(operand, out), ne(operand, operand))
+        won = bitwise_or(eq(updates, standing), ne(updates, updates))
+        zero, none = constant(0, out.aval.dtype), zeros(out.aval)
+        winners = select_n(won, zero, full(updates.aval.shape, 1, out.aval.dtype))
+        winners = select_n(eq(standing, standing), standing, winners)
         count = add(
             select_n(kept, zero, full(out.aval.shape, 1, out.aval.dtype)),
-            scatter_add_p(none, indices, _where(won, one, updates.aval), **params),
+            scatter_add_p(none, indices, winners, **params),
         )
         tangent = None if t is None else select_n(kept, zero, t)
         if t_updates is not None:
             share = select_n(won, zero, t_updates)
             tangent = plus(tangent, scatter_add_p(none, indices, share, **params))
         return out, div(tangent, count)
-
-
-def _where(predicate: Any, value: Any, aval: ShapedArray) -> Any:
-    return select_n(predicate, zeros(aval), value)
 
 
 class ScatterApply(ScatterLike):
