@@ -17,7 +17,7 @@ NOT_LINEAR = {
     "custom_root", "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min",
     "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min",
     "reduce_xor", "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min",
-    "rng_uniform", "searchsorted", "sort", "top_k", "while",
+    "rng_uniform", "searchsorted", "sort", "taken_only", "top_k", "while",
 }  # fmt: skip
 
 # Their results are integers or bools, or flat wherever they are not broken.

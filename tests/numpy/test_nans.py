@@ -14,8 +14,8 @@ from hloom import lax
 
 NAN = np.nan
 
-# ---- reductions that select: the derivative at a NaN that is selected is NaN, in both modes --------
-TWO = np.array([0, 1])
+# ---- reductions that select: the derivative at a NaN that is selected is NaN, in both modes ------
+TWO, FAR = np.array([0, 1]), np.array([0, 7, 1])
 SELECTIONS = {
     "max": jnp.max,
     "min": jnp.min,
@@ -34,8 +34,8 @@ SELECTIONS = {
     "at.max into": lambda x: x.at[TWO].max(1.5),
     "at.max of": lambda x: jnp.ones(3, x.dtype).at[np.array([0, 1, 1])].max(x),
     "at.min into": lambda x: x.at[TWO].min(jnp.array([1.5, 9.0], x.dtype)),
-    "at.min beyond the end": lambda x: jnp.ones(3, x.dtype).at[np.array([0, 7, 1])].min(x, mode="drop"),
-    "windows": lambda x: lax.reduce_window(x, np.array(-np.inf, x.dtype), lax.max, (2,), (1,), "SAME"),
+    "at.min beyond the end": lambda x: jnp.ones(3, x.dtype).at[FAR].min(x, mode="drop"),
+    "windows": lambda x: lax.reduce_window(x, x.dtype.type(-np.inf), lax.max, (2,), (1,), "SAME"),
     "cummax": lax.cummax,
     "cummin": lambda x: lax.cummin(x, reverse=True),
     "sort": jnp.sort,
@@ -89,7 +89,7 @@ def test_complex_nan_is_an_extreme_as_well() -> None:
     np.testing.assert_array_equal(np.isnan(back), [False, True, False])
 
 
-# ---- reductions that leave elements out: those get 0, the others what they get without them --------
+# ---- reductions that leave elements out: those get 0, the others what they get without them ------
 LEFT_OUT = {
     "nansum": (jnp.nansum, jnp.sum),
     "nanprod": (jnp.nanprod, jnp.prod),
@@ -163,3 +163,14 @@ def test_the_gradient_of_nanvar_of_complex_numbers() -> None:
     (got,) = hloom.vjp(jnp.nanvar, x)[1](np.float32(1))
     (want,) = hloom.vjp(jnp.var, x[::2])[1](np.float32(1))
     np.testing.assert_allclose(got, [want[0], 0, want[1], 0], rtol=1e-6)
+
+
+def test_a_definition_of_piecewise_leaves_the_elements_of_others_alone() -> None:
+    x = np.array([-1, 0, 4, 9], np.float32)
+
+    def fun(x: Any) -> Any:
+        return jnp.piecewise(x, [x > 0, x > 5], [jnp.sqrt, lambda x: x / (x - 4), lambda x: -x])
+
+    for grad in (hloom.grad(lambda x: fun(x).sum()), hloom.vmap(hloom.grad(fun))):
+        np.testing.assert_allclose(grad(x), [-1, -1, 0.25, -4 / 25], rtol=1e-6)
+    np.testing.assert_allclose(fun(x), hloom.jit(fun)(x))

@@ -12,7 +12,7 @@ from hloom.config import current
 from hloom.control.canonical import canonical
 from hloom.control.cond import cond_p
 from hloom.control.derive import Flags, joined
-from hloom.control.functions import Body, arrays_of, recording, trace
+from hloom.control.functions import Body, arrays_of, held, recording, trace
 from hloom.control.jit import derived, jit_p
 from hloom.control.mismatches import branches_differ, check_callable
 from hloom.core import source
@@ -151,7 +151,7 @@ def _choose(
 ) -> Any:
     """Trace all branches; apply the chosen one, or the primitive where that is not known yet."""
     if chosen is not None and current.get().config.disable_jit:
-        return funs[chosen](*operands)
+        return funs[chosen](*held(operands))
     leaves, treedef = arrays_of(who, "operands", operands)
     avals = [x.aval for x in leaves]
     bodies = [trace(who, fun, treedef, avals) for fun in funs]

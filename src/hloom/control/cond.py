@@ -21,7 +21,9 @@ from hloom.control.derive import (
     pick,
     place,
     same_type,
+    sections,
 )
+from hloom.control.examples import harmless, may_not_end, meant_for
 from hloom.control.jit import derived, jit_p
 from hloom.control.structured import Structured, takes
 from hloom.core.array import Array
@@ -32,8 +34,9 @@ from hloom.core.primitive import is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
 from hloom.ops import linear
-from hloom.ops.compare import select_n_p
+from hloom.ops.compare import eq, select_n_p
 from hloom.ops.linear import move
+from hloom.ops.unary import bitwise_not
 
 BOOL, INT32 = np.dtype(bool), np.dtype(np.int32)
 Branches = tuple[Jaxpr, ...]
@@ -123,7 +126,9 @@ class Cond(Structured):
         if flags[0]:
             jaxpr, captured = _selected(branches, size, flags, moved[0].aval)
             outs = jit_p.apply([*captured, *moved], {"name": "cond", "jaxpr": jaxpr})
-            return outs, [0] * len(outs)
+            same = {j: moved[1 + i] for j, i in _forwarded(branches) if not flags[1 + i]}
+            outs = [same.get(j, out) for j, out in enumerate(outs)]
+            return outs, [None if j in same else 0 for j in range(len(outs))]
 
         def make() -> Joined:
             found = either(*[batched(b, size, flags[1:]).found for b in branches])
@@ -190,10 +195,11 @@ def _selected(
         jaxprs, captured = joined([(m.jaxpr, m.captured) for m in made])
 
         def run(*values: Any) -> list[Any]:
-            which = values[len(captured)]
-            operands = [*values[: len(captured)], *values[len(captured) + 1 :]]
-            cases = zip(*[eval_jaxpr(jaxpr, operands) for jaxpr in jaxprs])
-            return [_select(which, *xs) for xs in cases]
+            held, (which, *operands) = sections(values, len(captured))
+            cases = []
+            for number, jaxpr in enumerate(jaxprs):
+                cases.append(_run_for(_is(which, number), jaxpr, held, operands, flags[1:]))
+            return [_select(which, *xs) for xs in zip(*cases)]
 
         avals = [v.aval for v in made[0].jaxpr.inputs[len(made[0].captured) :]]
         inside = [*[x.aval for x in captured], index, *avals]
@@ -202,6 +208,43 @@ def _selected(
 
     selected: tuple[Jaxpr, list[Array]] = _derived(branches, ("select", size, flags, index), make)
     return selected
+
+
+def _is(which: Any, number: int) -> Any:
+    """Which examples take the branch of that number."""
+    if which.aval.dtype != BOOL:
+        return eq(which, number)
+    return which if number else bitwise_not(which)
+
+
+def _run_for(
+    taken: Any, jaxpr: Jaxpr, held: Sequence[Any], operands: Sequence[Any], flags: Flags
+) -> list[Any]:
+    """The results for examples that are taken; anything for the others.
+
+    A loop is not run where there is no example that is taken.
+    """
+    if not jaxpr.equations:
+        return eval_jaxpr(jaxpr, [*held, *operands])
+    if not may_not_end(jaxpr):
+        return eval_jaxpr(jaxpr, [*held, *harmless(taken, jaxpr, operands, flags)])
+
+    def nothing(*_: Any) -> list[Any]:
+        return [linear.zeros(aval) for aval in jaxpr.out_avals]
+
+    empty, _ = derived(
+        jaxpr, ("nothing",), lambda: trace_to_jaxpr(nothing, jaxpr.in_avals, Origin("vmap"))
+    )
+    some, given = meant_for(taken, operands, flags)
+    return cond_p(some, *held, *given, branches=(empty, jaxpr))  # type: ignore[no-any-return]
+
+
+def _forwarded(branches: Branches) -> list[tuple[int, int]]:
+    """The positions of results for which all branches give one operand, and of that operand."""
+    places = [{var: i for i, var in enumerate(b.inputs)} for b in branches]
+    columns = zip(*[[p.get(x, -1) for x in b.outputs] for p, b in zip(places, branches)])
+    found = [(j, column[0]) for j, column in enumerate(columns) if len(set(column)) == 1]
+    return [(j, i) for j, i in found if i >= 0]
 
 
 def _select(which: Any, *cases: Any) -> Any:

@@ -14,6 +14,8 @@ from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from hloom import tree
 from hloom.config import current
 from hloom.control.canonical import canonical
@@ -145,6 +147,16 @@ def arrays_of(who: str, what: str, values: Any) -> tuple[list[Array], Any]:
             rule = f"{who} takes arrays and numbers; {what}{path}: {error}"
             raise TypeError(explain(rule, at=source.here())) from None
     return arrays, treedef
+
+
+def held(values: Any) -> Any:
+    """The same with Arrays in place of NumPy's, which a function that is run could write into."""
+    return tree.map(lambda x: as_array(x) if isinstance(x, np.ndarray) else x, values)
+
+
+def unknown(x: Any) -> bool:
+    """Whether Python can't look at a value, since it differs between examples or comes later."""
+    return isinstance(x, Tracer) and x.concrete() is None
 
 
 def recording() -> bool:

@@ -11,7 +11,14 @@ import numpy as np
 from hloom import dtypes, tree
 from hloom.config import current
 from hloom.control.derive import same_type
-from hloom.control.functions import Body, arrays_of, recording, trace
+from hloom.control.functions import (
+    Body,
+    arrays_of,
+    held,
+    recording,
+    trace,
+    unknown,
+)
 from hloom.control.jit import derived
 from hloom.control.loops import while_p
 from hloom.control.mismatches import (
@@ -130,9 +137,11 @@ def while_loop(
     """
     check_callable("while_loop", cond_fun=cond_fun, body_fun=body_fun)
     if _disabled():
-        while cond_fun(init_val):
+        init_val = held(init_val)
+        while not unknown(going := cond_fun(init_val)):
+            if not going:
+                return init_val
             init_val = body_fun(init_val)
-        return init_val
     carry = Carry("while_loop", init_val)
     args = tree.treedef_tuple([carry.treedef])
     body = carry.settle(body_fun, args)
@@ -175,6 +184,7 @@ def fori_loop(
     first, last = _bounds(lower, upper)
     known = first.concrete(), last.concrete()
     if _disabled() and None not in known:
+        init_val = held(init_val)
         for i in range(int(first), int(last)):
             init_val = body_fun(np.array(i, first.aval.dtype)[()], init_val)
         return init_val
@@ -345,6 +355,7 @@ def _python_scan(
     f: Any, carry: Any, leaves: Sequence[Array], treedef: Any, length: int, reverse: bool
 ) -> tuple[Any, Any]:
     """The loop in Python, for `disable_jit`."""
+    carry = held(carry)
     rows = []
     y_tree: Any = None
     for i in reversed(range(length)) if reverse else range(length):

@@ -22,6 +22,7 @@ from hloom.control.derive import (
     same_type,
     sections,
 )
+from hloom.control.examples import may_not_end, meant_for
 from hloom.control.jit import derived, jit_p
 from hloom.control.structured import Structured, takes
 from hloom.core import source
@@ -229,17 +230,22 @@ def _batched(size: int, tests: Flags, consts: Flags, carry: Flags, params: dict[
 def _masked(size: int, tests: Flags, consts: Flags, carry: Flags, params: dict[str, Any]) -> Loop:
     """The loop whose carry is led by a predicate for each example; it ends when none holds.
 
-    An example whose predicate does not hold any more keeps its carry.
+    An example whose predicate does not hold any more keeps its carry; a loop in the body, which
+    might not end for it, gets an example that goes on in its place.
     """
     test = batched(params["cond_jaxpr"], size, (*tests, *carry), (True,))
     step = batched(params["body_jaxpr"], size, (*consts, *carry), carry)
     held = [*test.captured, *step.captured]
+    nested = may_not_end(step.jaxpr)
 
     def run(*values: Any) -> list[Any]:
         test_held, step_held, test_consts, step_consts, (going, *old) = sections(
             values, len(test.captured), len(step.captured), len(tests), len(consts)
         )
-        new = eval_jaxpr(step.jaxpr, [*step_held, *step_consts, *old])
+        given = [*step_consts, *old]
+        if nested:
+            _, given = meant_for(going, given, (*consts, *carry))
+        new = eval_jaxpr(step.jaxpr, [*step_held, *given])
         kept = [_where(going, x, y) if f else x for x, y, f in zip(new, old, carry)]
         return [*eval_jaxpr(test.jaxpr, [*test_held, *test_consts, *kept]), *kept]
 

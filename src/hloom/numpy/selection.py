@@ -11,14 +11,16 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
+from hloom.core.trace import Tracer
 from hloom.numpy import eager
 from hloom.numpy.comparison import truth
 from hloom.numpy.domains import kind_of
 from hloom.numpy.fitting import CASES, fit
 from hloom.numpy.promotion import array_like, broadcast, promote, promote_dtypes
 from hloom.numpy.searching import nonzero
-from hloom.ops import binary, compare, linear
+from hloom.ops import binary, compare, linear, unary
 from hloom.ops.convert import convert_element_type_p
+from hloom.ops.shape import stop_gradient
 from hloom.ops.slicing import unstack
 
 get = current.get
@@ -257,7 +259,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             f"with {count} condition(s), either {count} or {count + 1} functions are expected; "
             f"got {len(functions)}"
         )
-    values = [f(x, *args, **kw) if callable(f) else f for f in functions]
+    given = _own_elements(x, conditions) if isinstance(x, Tracer) else [x] * len(functions)
+    values = [f(x, *args, **kw) if callable(f) else f for f, x in zip(functions, given)]
     fit("piecewise", [x, *values])
     return _overwrite(x, conditions, values)
 
@@ -273,6 +276,19 @@ def _conditions(x: Array, condlist: Any) -> list[Any]:
     if condition.aval.ndim > x.aval.ndim:
         return list(unstack(condition))
     return [condition]
+
+
+def _own_elements(x: Array, conditions: Sequence[Any]) -> list[Any]:
+    """`x` for each definition; to elements that another one gives no derivative flows back, which
+    would be NaN where the definition's own is infinite."""
+    held, others, given = stop_gradient(x), None, []
+    for condition in reversed(conditions):
+        own, _ = broadcast("piecewise", (condition, x))
+        if others is not None:
+            own = binary.bitwise_and(own, unary.bitwise_not(others))
+        others = own if others is None else binary.bitwise_or(own, others)
+        given.append(compare.select(own, x, held))
+    return given[::-1]
 
 
 @eager.function(static=(), sequences=("conditions", "values"))

@@ -16,9 +16,8 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.ops.arithmetic import add, div, mul
-from hloom.ops.binary import bitwise_or
+from hloom.ops.binary import bitwise_or, max_p, min_p
 from hloom.ops.binary import max as max_
-from hloom.ops.binary import max_p, min_p
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import complex_at_least, complex_at_most, eq, ne, select_n
 from hloom.ops.elementwise import check_domain, is_narrow

@@ -21,6 +21,7 @@ from hloom.ops.trigonometric import cos, sin
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
 from hloom.testing.operands import SINGLE
+from hloom.transforms.derivatives import vmap
 
 STEPS = "a few roundings for each step"
 REAL = ("int32", *SINGLE)
@@ -73,6 +74,9 @@ CHOICES = [
     Case("cond that closes over an operand",
          lambda p, x, y: cond(p, lambda x: x * y, lambda x: x, x), (np.bool_(True), (3,), (3,)),
          lambda p, x, y: x * y, REAL),
+    Case("cond for each example",
+         lambda x, y: vmap(lambda x: cond(x > 0, lambda: x * y, lambda: x))(x), ((5,), ()),
+         lambda x, y: np.where(x > 0, x * y, x), REAL),
 ]  # fmt: skip
 
 LOOPS = [
