@@ -7,6 +7,7 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
+from hloom import lax, testing
 from tests.numpy import oracle
 from tests.numpy.oracle import each
 
@@ -206,3 +207,26 @@ def test_storage_floats(name, dtype):
     got = np.asarray(getattr(jnp, name)(x, axis=1)).astype(np.float32)
     expected = getattr(np, name)(np.asarray(x).astype(np.float32), axis=1)
     np.testing.assert_array_equal(got, expected)
+
+
+ZEROS = [[-0.0], [-0.0, -0.0], [0.0, -0.0], [], [-0.0] * 5000]
+
+
+@pytest.mark.parametrize("engine", testing.ENGINES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64"])
+def test_negative_zeros_with_a_negative_zero_as_initial_value(dtype, engine):
+    minus = np.array(complex(-0.0, -0.0) if dtype == "complex64" else -0.0, dtype)
+    for zeros in ZEROS[: 4 if engine == "reference" else 5]:
+        x = np.array([minus if np.signbit(z) else z for z in zeros], dtype)
+        wants = [
+            (lambda x: jnp.sum(x, initial=minus), np.sum(x, initial=minus)),
+            (lambda x: jnp.sum(x[None], axis=1, initial=minus), np.sum(x, initial=minus)[None]),
+            (lambda x: jnp.sum(x, initial=0.0), np.sum(x, initial=0.0)),
+            (lambda x: jnp.sum(x), np.sum(x)),
+            (lambda x: lax.reduce(x, minus, lax.add, (0,)), np.sum(x, initial=minus)),
+            (lambda x: jnp.sum(x + 1, where=jnp.zeros(x.shape, bool), initial=minus), minus),
+        ]
+        for i, (fun, want) in enumerate(wants):
+            (got,) = testing.results(engine, fun, x)
+            for part in (np.real, np.imag):
+                assert np.signbit(part(got)) == np.signbit(part(want)), (i, zeros[:3], got, want)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import tree
+from hloom import dtypes, tree
 from hloom.control.structured import takes
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -261,7 +261,9 @@ def reduce(
     axes = integers("reduce", "dimensions", dimensions)
     jaxpr = _trace("reduce", computation, xs, treedef)
     monoid = _monoid(jaxpr)
-    if monoid is not None:
+    if monoid is arithmetic.add_p and dtypes.in_domain(xs[0].aval.dtype, "inexact"):
+        out = [monoid(inits[0], linear.reduce_sum_signed(xs[0], axes))]
+    elif monoid is not None:
         out = [reductions.with_initial(monoid, _MONOIDS[monoid][0](xs[0], axes), inits[0])]
     elif not axes:  # XLA would leave out the initial value
         starts = [linear.spread_scalar(init, x.aval.shape) for init, x in zip(inits, xs)]

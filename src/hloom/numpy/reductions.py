@@ -21,6 +21,7 @@ from hloom.numpy.reducing import (
     default_int,
     fit_initial,
     initial_argument,
+    is_inexact,
     keep,
     kind_of,
     mask_argument,
@@ -33,7 +34,7 @@ from hloom.ops.arithmetic import add, mul, sub
 from hloom.ops.binary import bitwise_and, bitwise_or
 from hloom.ops.binary import max as larger
 from hloom.ops.binary import min as smaller
-from hloom.ops.linear import full, reduce_sum
+from hloom.ops.linear import full, reduce_sum, reduce_sum_signed
 from hloom.ops.shape import reshape
 
 
@@ -64,10 +65,12 @@ def fold(
     else:
         wanted = total_dtype(a.aval.dtype) if promote_integers else a.aval.dtype
     a = cast(a, wanted)
+    signed = initial is not None and how is SUM and is_inexact(a)  # -0.0 and -0.0 are -0.0
     if where is not None:
-        a = masked(a, mask_argument(name, where, shape), how.identity)
+        zero = complex(-0.0, -0.0) if kind_of(a) == "complex" else -0.0
+        a = masked(a, mask_argument(name, where, shape), zero if signed else how.identity)
     reduce, combine = how.bools if wanted == BOOL else how.numbers
-    found = reduce(a, axes)
+    found = reduce_sum_signed(a, axes) if signed else reduce(a, axes)
     if initial is not None:
         found = combine(found, initial_argument(name, initial, found))
     return keep(found, shape, axes, keepdims)

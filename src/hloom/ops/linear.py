@@ -227,7 +227,14 @@ def broadcast_in_dim(
 
 
 class ReduceSum(Linear):
-    """f32[2,3] -- axes=(1,) --> f32[2].  `axes` is sorted, without repeats."""
+    """f32[2,3] -- axes=(1,) --> f32[2].  `axes` is sorted, without repeats.
+
+    Starts from `zero`: 0.0, or -0.0, with which nothing but -0.0 adds up to -0.0.
+    """
+
+    def __init__(self, name: str, zero: float):
+        super().__init__(name)
+        self.zero = zero
 
     def infer(self, x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         if not dtypes.in_domain(x.dtype, "number"):
@@ -239,13 +246,17 @@ class ReduceSum(Linear):
     def numpy(self, x: Any, *, axes: tuple[int, ...]) -> Any:
         # f16 and bf16 are summed in f32: in their own type a long sum stops growing.
         wide = np.float32 if x.dtype.itemsize <= 2 and dtypes.kind(x.dtype) == "float" else x.dtype
-        return np.asarray(np.sum(x, axis=axes, dtype=wide)).astype(x.dtype, copy=False)
+        total = np.sum(x, axis=axes, dtype=wide, initial=self._start(x.dtype))
+        return np.asarray(total).astype(x.dtype, copy=False)
+
+    def _start(self, dtype: np.dtype[Any]) -> Any:
+        return complex(self.zero, self.zero) if dtypes.kind(dtype) == "complex" else self.zero
 
     def emit(self, block: Any, out: ShapedArray, x: Any, *, axes: tuple[int, ...]) -> Any:
         if dtypes.bits(out.dtype) <= 16 and dtypes.kind(out.dtype) == "float":
-            wide = fold(block, block.convert(x, np.dtype("float32")), 0, "add", axes)
+            wide = fold(block, block.convert(x, np.dtype("float32")), self.zero, "add", axes)
             return block.convert(wide, out.dtype)
-        return fold(block, x, 0, "add", axes)
+        return fold(block, x, self._start(out.dtype), "add", axes)
 
     def transpose(self, ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
         kept = tuple(i for i in range(x.aval.ndim) if i not in axes)
@@ -255,10 +266,11 @@ class ReduceSum(Linear):
         self, size: int, operands: Sequence[Any], axes_: Sequence[Any], *, axes: tuple[int, ...]
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, axes_
-        return reduce_sum(move(x, axis, 0), tuple(a + 1 for a in axes)), 0
+        return self(move(x, axis, 0), axes=tuple(a + 1 for a in axes)), 0
 
 
-reduce_sum_p = ReduceSum("reduce_sum")
+reduce_sum_p = ReduceSum("reduce_sum", 0)
+reduce_sum_signed_p = ReduceSum("reduce_sum_signed", -0.0)
 
 
 @strict
@@ -273,6 +285,11 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
     operand = as_array(operand)
     axes = tuple(axes)
     return reduce_sum_p(operand, axes=axes) if axes else operand
+
+
+def reduce_sum_signed(operand: Any, axes: tuple[int, ...]) -> Any:
+    """The sum of floats that an initial value, which may be -0.0, is added to."""
+    return reduce_sum_signed_p(operand, axes=axes) if axes else operand
 
 
 # ---- helpers of rules -----------------------------------------------------------------------

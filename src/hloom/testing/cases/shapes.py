@@ -13,7 +13,13 @@ from hloom.ops.dynamic_slicing import (
     dynamic_update_slice_in_dim,
     index_take,
 )
-from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
+from hloom.ops.linear import (
+    add_any,
+    broadcast_in_dim,
+    reduce_sum,
+    reduce_sum_signed,
+    transpose,
+)
 from hloom.ops.shape import (
     broadcast,
     broadcast_like,
@@ -39,7 +45,7 @@ from hloom.ops.slicing import (
 )
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
-from hloom.testing.operands import NUMBERS
+from hloom.testing.operands import INEXACT, NUMBERS
 
 I32 = np.int32
 
@@ -56,6 +62,8 @@ LINEAR = [
          lambda x: np.broadcast_to(x[..., None], (2, 3, 4, 2))),
     Case("reduce_sum", lambda x: reduce_sum(x, (0, 2)), ((2, 3, 4),),
          lambda x: wider(x).sum((0, 2)), NUMBERS, 16, "a sum in any order"),
+    Case("reduce_sum with an initial value", lambda x: reduce_sum_signed(x, (0, 2)), ((2, 3, 4),),
+         lambda x: wider(x).sum((0, 2)), INEXACT, 16, "a sum in any order"),
     Case("reduce_sum over no axes", lambda x: reduce_sum(x, ()), ((2, 3, 4),),
          lambda x: x, NUMBERS),
 ]  # fmt: skip

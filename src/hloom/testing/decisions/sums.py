@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from hloom.ops.formula import Term
-from hloom.testing.decisions.record import Decision, NDArray, Plain, f16, f32
+from hloom.testing.decisions.record import Decision, Departure, NDArray, Plain, f16, f32
 
 INF, NAN = np.inf, np.nan
 
@@ -247,6 +247,24 @@ SUMS = (
         plain=Plain("`stablehlo.reduce_window`", _window),
         xla=f32(101, 103, 105, 103),
         lowering="hloom.control.computations.ReduceWindow",
+        rows=False,
+    ),
+    Decision(
+        "The padding of a convolution is zeros, which an infinite kernel makes NaN",
+        "lax.conv_general_dilated(x, y, (1,), [(0, 1)])",
+        (f32(1, 1, 1).reshape(1, 1, 3), f32(1, INF).reshape(1, 1, 2)),
+        f32(INF, INF, NAN).reshape(1, 1, 3),
+        "StableHLO's definition: 0 times infinity is NaN. `jnp.convolve` leaves out what would "
+        "meet padding, as NumPy does.",
+        numpy="has none",
+        departures={
+            "xla": Departure(
+                f32(INF, INF, 1).reshape(1, 1, 3),
+                "Its routine for one channel, and those for other types than f32, leave out the "
+                "places of the kernel that meet padding or holes; that for many channels of f32 "
+                "does not. Only kernels with infinity or NaN show it.",
+            )
+        },
         rows=False,
     ),
 )
