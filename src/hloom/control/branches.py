@@ -42,7 +42,8 @@ def cond(
 
     `pred` is a 0-d bool or number.  Operands and results are pytrees, and both functions give the
     same tree of the same types.  Both are traced.  Under `vmap` with a predicate that differs
-    between examples both are run, and results are chosen.  `operand` gives one operand by keyword.
+    between examples both are run, and results are chosen; derivatives and loops are those of a run
+    for each example: no NaN comes from what is not chosen.  `operand` gives one operand by keyword.
 
     Raises TypeError for a predicate that is not 0-d, or functions that give different types.
     Differs from `hloom.numpy.where`: what is not chosen is not computed.
