@@ -174,3 +174,10 @@ def test_a_definition_of_piecewise_leaves_the_elements_of_others_alone() -> None
     for grad in (hloom.grad(lambda x: fun(x).sum()), hloom.vmap(hloom.grad(fun))):
         np.testing.assert_allclose(grad(x), [-1, -1, 0.25, -4 / 25], rtol=1e-6)
     np.testing.assert_allclose(fun(x), hloom.jit(fun)(x))
+
+
+@pytest.mark.parametrize("x", [np.inf, -np.inf, NAN])
+def test_both_modes_agree_on_i0_far_out(x: float) -> None:
+    (tangent,) = hloom.jvp(jnp.i0, (np.float32(x),), (np.float32(1),))[1:]
+    np.testing.assert_array_equal(hloom.grad(jnp.i0)(np.float32(x)), tangent)
+    np.testing.assert_array_equal(tangent, x)
