@@ -101,8 +101,9 @@ def prepare(text: str) -> Program:
     if "chlo." in text:
         passes = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
         passmanager.PassManager.parse(passes).run(module.operation)
-    for operation in walk(module.operation):
+    for operation in list(walk(module.operation)):
         screen(operation)
+        keep_operands(operation)
     main: Any = next(op for op in module.body.operations if symbol(op) == "main")
     signature = main.attributes["function_type"].value
     operands = [Tensor.parse(str(type)) for type in signature.inputs]
@@ -159,6 +160,23 @@ def screen_fft(operation: Any, operand: str) -> None:
         raise Unsupported(operation.name, "its inverse transform to an odd length is wrong")
     if "f32" in operand and jaxlib.version.__version_info__ < (0, 12):
         raise Unsupported(operation.name, "before jaxlib 0.12 it takes double precision only")
+
+
+def keep_operands(operation: Any) -> None:
+    """Give a scatter copies of its inputs: the interpreter writes its result into them.
+
+    A transpose that moves no axis is evaluated into a new tensor.
+    """
+    if operation.name != "stablehlo.scatter":
+        return
+    for i in range(len(operation.results)):
+        type = operation.results[i].type
+        axes = ir.DenseI64ArrayAttr.get(list(range(ir.RankedTensorType(type).rank)))
+        copy = ir.Operation.create(
+            "stablehlo.transpose", results=[type], operands=[operation.operands[i]],
+            attributes={"permutation": axes}, ip=ir.InsertionPoint(operation),
+        )  # fmt: skip
+        operation.operands[i] = copy.result
 
 
 def wrapper(operands: Sequence[Tensor], results: Sequence[Tensor]) -> str:
