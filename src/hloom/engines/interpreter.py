@@ -19,6 +19,8 @@ from __future__ import annotations
 import marshal
 import os
 import re
+import select
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -310,14 +312,28 @@ def main() -> None:
         serve(context)
         return
     while True:
+        ended, held = os.pipe()  # the child holds its end open for as long as it lives
         child = os.fork()
         if not child:
             serve(context)
             os._exit(0)
+        os.close(held)
+        await_end(ended, child)
+        os.close(ended)
         _, status = os.waitpid(child, 0)
         if not os.WIFSIGNALED(status):
             return
         reply(sys.stdout.buffer, ("died", os.WTERMSIG(status)))
+
+
+def await_end(ended: int, child: int) -> None:
+    """Wait until the child ends, or end it where nobody is left to read its answer."""
+    changes = select.poll()
+    changes.register(ended, select.POLLHUP)
+    changes.register(sys.stdin.fileno(), select.POLLHUP)
+    if any(descriptor != ended for descriptor, _ in changes.poll()):
+        os.kill(child, signal.SIGKILL)
+        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -196,5 +196,8 @@ class InterpreterProcess:
         process, self._process = self._process, None
         if process is None or self._owner != os.getpid():
             return
-        process.kill()
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # the child that interprets, too
+        except (AttributeError, ProcessLookupError):
+            process.kill()
         process.communicate()
