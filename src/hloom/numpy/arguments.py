@@ -12,6 +12,7 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
+from hloom.core.aval import ShapedArray
 from hloom.core.source import warn as warn
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import changed, kept
@@ -64,6 +65,23 @@ def refuse_inplace(name: str, call: str, error: type[Exception]) -> NoReturn:
     raise error(explain(rule, ways=[(code, "")] if code else []))
 
 
+FEW = 128  # two numbers for each of the 64 axes that an array may have
+
+
+def refuse_data(name: str, parameter: str, x: Any) -> None:
+    """Raise TypeError for an array where a number, or a few of them, should be.
+
+    It is not looked into: `sum(x, weights)` says so at once, however long `weights` are.
+    """
+    if not isinstance(x, (np.ndarray, Array)) or isinstance(x, Tracer) or not x.ndim:
+        return
+    if x.size > FEW or x.ndim > 2 or not dtypes.in_domain(x.dtype, "integer"):
+        aval = ShapedArray(x.shape, x.dtype)
+        raise TypeError(
+            f"{name}: `{parameter}` takes a number or a few of them, not an array; got {aval}"
+        )
+
+
 def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
     """A shape, given as one size or as a sequence of them.
 
@@ -80,6 +98,7 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
 
 def sizes_argument(name: str, shape: Any) -> tuple[int, ...]:
     """The integers of a shape, whatever they are; raises TypeError for what is no integer."""
+    refuse_data(name, "shape", shape)
     try:
         return (
             tuple([index(n) for n in shape]) if isinstance(shape, (tuple, list)) else _sizes(shape)

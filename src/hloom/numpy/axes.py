@@ -16,7 +16,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.trace import Tracer
 from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument
+from hloom.numpy.arguments import count_argument, refuse_data
 from hloom.numpy.promotion import array_like
 from hloom.ops.arithmetic import add, sub
 from hloom.ops.binary import mod
@@ -55,6 +55,7 @@ def axes_argument(name: str, axes: Any, x: ShapedArray | int, parameter: str = "
 
     Raises as `axis_argument`, and ValueError for an axis given twice.
     """
+    refuse_data(name, parameter, axes)
     many = axes if isinstance(axes, (tuple, list)) else _listed(axes)
     found = tuple([axis_argument(name, axis, x, parameter) for axis in many])
     if len(set(found)) != len(found):
@@ -85,6 +86,7 @@ def transpose(a: Any, axes: Any = None) -> Array:
     x = array_like("transpose", a)
     if axes is None:
         return _transpose(x, tuple(range(x.aval.ndim))[::-1])
+    refuse_data("transpose", "axes", axes)
     many = axes if isinstance(axes, (tuple, list)) else _listed(axes)
     if len(many) != x.aval.ndim:
         raise ValueError(
@@ -290,6 +292,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     Array([3, 4, 0, 1, 2], dtype=int32)
     """
     x = array_like("roll", a)
+    refuse_data("roll", "shift", shift)
+    refuse_data("roll", "axis", axis)
     shifts = _shifts(shift)
     if axis is None:
         return _roll(x, _total(x, shifts, x.aval.size), axes=None)

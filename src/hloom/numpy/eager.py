@@ -31,7 +31,7 @@ from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Tables
 from hloom.core.trace import Origin, Tracer
-from hloom.numpy.arguments import refuse_out
+from hloom.numpy.arguments import refuse_data, refuse_out
 from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
 from hloom.numpy.promotion import array_like
 from hloom.numpy.width import holds_wide, keeps_width
@@ -626,6 +626,8 @@ def static_value(name: str, parameter: Any, x: Any) -> Any:
     if isinstance(x, np.integer):
         return int(x)
     if isinstance(x, (np.ndarray, Array)):
+        if parameter != "indices_or_sections":
+            refuse_data(name, parameter, x)
         if dtypes.kind(np.dtype(x.dtype)) in ("signed", "unsigned") and not x.shape:
             return operator.index(x)
         return static_value(name, parameter, np.asarray(x).tolist())

@@ -16,7 +16,7 @@ from hloom.core.array import Array
 from hloom.core.operands import as_array
 from hloom.core.trace import Tracer
 from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument
+from hloom.numpy.arguments import count_argument, refuse_data
 from hloom.numpy.axes import axes_argument, axis_argument
 from hloom.numpy.fitting import check_bounds
 from hloom.numpy.indexing import getitem
@@ -93,6 +93,7 @@ def tile(A: Any, reps: Any) -> Array:
     Array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """
+    refuse_data("tile", "reps", reps)
     many = reps if isinstance(reps, (tuple, list)) or getattr(reps, "ndim", 0) else (reps,)
     counts = tuple([count_argument("tile", "reps", n) for n in many])
     if min(counts, default=0) < 0:

@@ -10,6 +10,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array
+from hloom.core.trace import Tracer
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, dtype_argument, refuse_out
 from hloom.numpy.axes import axis_argument
@@ -348,6 +349,8 @@ def _pieces(name: str, ary: Any, sections: Any, axis: Any, equal: bool) -> list[
     axis = axis_argument(name, axis, x.aval)
     size = x.aval.shape[axis]
     if isinstance(sections, (list, tuple)) or getattr(sections, "ndim", 0):
+        if isinstance(sections, Array) and not isinstance(sections, Tracer):
+            sections = np.asarray(sections)  # an element of an Array is one more Array
         places = [count_argument(name, "indices_or_sections", i) for i in sections]
         places = [min(max(i + size if i < 0 else i, 0), size) for i in places]
         return _split(x, ends=(0, *places, size), axis=axis)
