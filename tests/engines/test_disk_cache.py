@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,42 @@ def test_a_damaged_entry_is_replaced(folder: Path, compilations: list[str], how:
     compile_and_run()
     assert len(compilations) == 2
     assert len(entry(folder).read_bytes()) == pytest.approx(len(whole), abs=64)
+
+
+NOT_FILES: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a link to a device": lambda path: path.symlink_to("/dev/zero"),
+    "a link to an entry": lambda path: path.symlink_to(path.with_name(OTHER + ".xla")),
+    "a link to nothing": lambda path: path.symlink_to("nothing"),
+    "a file that the group may write to": lambda path: path.chmod(0o660),
+    "a file that all may write to": lambda path: path.chmod(0o602),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_FILES)
+def test_what_is_no_file_of_this_user_alone_is_replaced(tmp_path: Path, kind: str) -> None:
+    cache = DiskCache(tmp_path)
+    cache.store(OTHER, b"program")
+    cache.store(ENTRY, b"program")
+    path = tmp_path / f"{ENTRY}.xla"
+    if not kind.startswith("a file"):
+        path.unlink()
+    NOT_FILES[kind](path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cache.load(ENTRY) is None
+    assert not path.is_symlink() and not path.exists()
+    cache.store(ENTRY, b"anew")
+    assert cache.load(ENTRY) == b"anew"
+    assert cache.load(OTHER) == b"program"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives away")
+def test_an_entry_of_another_user_is_not_run(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path)
+    cache.store(ENTRY, b"program")
+    os.chown(tmp_path / f"{ENTRY}.xla", 65534, 65534)
+    assert cache.load(ENTRY) is None
 
 
 def test_an_entry_under_the_name_of_another_is_not_taken(tmp_path: Path) -> None:
@@ -242,9 +279,10 @@ def ignored(why: str) -> None:
     assert len(caught) == 1
 
 
-def test_a_folder_that_others_may_write_to_is_ignored(folder: Path) -> None:
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o777])
+def test_a_folder_that_others_may_write_to_is_ignored(folder: Path, mode: int) -> None:
     folder.mkdir()
-    folder.chmod(0o777)
+    folder.chmod(mode)
     ignored("others may write to it")
     assert not list(folder.iterdir())
 

@@ -1,4 +1,4 @@
-"""Arrays given where a number should be: refused at once, by name, without a look at the elements."""
+"""Arrays in the place of a number: refused at once, by name, whatever their elements are."""
 
 from __future__ import annotations
 

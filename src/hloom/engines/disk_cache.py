@@ -3,11 +3,12 @@
 An entry is one file: a magic number, a checksum, and the program as XLA serializes it.  Its name is
 the hash of all that the program depends on: the StableHLO, the compile options, the jaxlib version,
 the processor.  XLA itself checks none of that: it loads programs with flipped bits, and those
-of another version.  Whoever can write to the folder has code run here, so one that others may write
-to is not used.
+of another version.  Whoever can write to the folder has code run here, so a folder that others may
+write to is not used, nor is an entry that another user owns or may write to.
 
-Files appear by renaming, so that processes may share a folder; a file that is damaged, or not ours,
-is removed and its program compiled anew.
+Files appear by renaming, so that processes may share a folder; what is damaged, not a file (a link,
+a pipe, a device: one might wait for it for ever) or not ours is removed and its program compiled
+anew.  A folder that can't be written to is not read either: what is used would not stay.
 
 Only `engines.xla` imports this module, when the first program is compiled: platformdirs and hashlib
 cost 9 ms to import.
@@ -15,6 +16,7 @@ cost 9 ms to import.
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import stat
@@ -38,6 +40,7 @@ _MAGIC = b"hloom 1\n"
 _CHECKSUM = 16  # bytes
 _SUFFIX = ".xla"
 _TRIM_ONE_IN = 32  # writes; a look at 10,000 files takes 30 ms
+_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _STALE = 3600  # seconds after which an unfinished file belongs to nobody
 
 
@@ -54,13 +57,14 @@ class DiskCache:
         """The program stored under `key`; a file that is not whole is removed."""
         path = self._path(key)
         try:
-            with open(path, "rb") as file:
-                entry = file.read()
+            entry = _read_own(path)
         except FileNotFoundError:
             return None
         except OSError as fault:
-            self._warn(fault)
-            return None
+            if fault.errno not in _NO_FILE:
+                self._warn(fault)
+                return None
+            entry = b""
         start = len(_MAGIC) + _CHECKSUM
         blob = entry[start:]
         if entry[:start] != _MAGIC + _checksum(key, blob):
@@ -137,6 +141,26 @@ class DiskCache:
         _warn_once(self.folder, f"{fault.strerror or fault}")
 
 
+# What opening something else than a file fails with: a link, a socket, a device without a driver.
+_NO_FILE = {errno.ELOOP, errno.ENXIO, errno.ENODEV}
+
+
+def _read_own(path: str) -> bytes:
+    """The bytes of a file that only this user may have written; none of anything else."""
+    # Without O_NONBLOCK a pipe is waited for until somebody opens its other end.
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    handle = os.open(path, flags)
+    try:
+        status = os.fstat(handle)
+        own = status.st_uid == os.geteuid() and not status.st_mode & _WRITTEN_BY_OTHERS
+        if not own or not stat.S_ISREG(status.st_mode):
+            return b""
+        with open(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
+
+
 def _checksum(key: str, blob: bytes) -> bytes:
     # The key is in it, so that an entry under another's name is found out too.
     return blake2b(blob, digest_size=_CHECKSUM, key=key.encode()).digest()
@@ -186,7 +210,7 @@ def _fault_of(folder: Path) -> str:
     if hasattr(os, "geteuid"):
         if status.st_uid != os.geteuid():
             return "it belongs to another user"
-        if status.st_mode & stat.S_IWOTH:
+        if status.st_mode & _WRITTEN_BY_OTHERS:
             return "others may write to it"
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         return "it is not writable"
