@@ -13,12 +13,12 @@ from typing import Any
 from hloom.config import current
 from hloom.core.aval import ShapedArray
 from hloom.core.executable import Executable
-from hloom.core.jaxpr import Jaxpr
+from hloom.core.jaxpr import Jaxpr, Var
 from hloom.engines import disk_cache, faults, jaxlib_compat, lapack, memory
 from hloom.engines.background import Worker
 from hloom.engines.base import TIERS, OnUpgrade
 from hloom.engines.buffers import BufferEngine
-from hloom.errors import DeviceMemoryError, EngineUnsupported
+from hloom.errors import DeviceMemoryError, EngineError, EngineUnsupported
 from hloom.stablehlo.lower import lower
 
 Overrides = list[tuple[str, Any]]
@@ -95,6 +95,7 @@ class XlaEngine(BufferEngine):
         speed, and then handed to `on_upgrade`.
         """
         check_sizes(jaxpr)
+        check_chain(jaxpr, name)
         module = lower(jaxpr, name=name, exact=tier == "exact", donated=donated, locations=False)
         return self.compile_text(
             module.text(locations=False),
@@ -274,6 +275,25 @@ def check_sizes(jaxpr: Jaxpr) -> None:
             if size >= memory.ADDRESSABLE:
                 said = "" if aval.size else "(an empty array may not have axes as long as these)"
                 raise DeviceMemoryError.allocation(aval, size, said)
+
+
+def check_chain(jaxpr: Jaxpr, name: str) -> None:
+    """Raise EngineError for operations after one another that XLA would not survive."""
+    if len(jaxpr.equations) <= jaxlib_compat.LONGEST_CHAIN:
+        return
+    depths: dict[Any, int] = {}
+    for equation in jaxpr.equations:
+        above = [depths.get(atom, 0) for atom in equation.inputs if isinstance(atom, Var)]
+        depths.update(dict.fromkeys(equation.outputs, 1 + max(above, default=0)))
+    longest = max(depths.values())
+    if longest > jaxlib_compat.LONGEST_CHAIN:
+        raise EngineError.of(
+            "xla",
+            "compile",
+            f"program {name!r} has {longest:,} operations one after another, and XLA of jaxlib "
+            f"before 0.12 takes {jaxlib_compat.LONGEST_CHAIN:,}. A loop that is not unrolled has "
+            "few: lax.fori_loop(0, n, lambda i, x: f(x), x)",
+        )
 
 
 def _avals(jaxpr: Jaxpr) -> Iterator[ShapedArray]:
