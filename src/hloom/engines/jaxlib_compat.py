@@ -34,8 +34,8 @@ BEFORE_0_12: bool = jaxlib.version.__version_info__ < (0, 12)
 NO_FUSION_EMITTERS: list[tuple[str, Any]] = (
     [("xla_cpu_use_fusion_emitters", False)] if BEFORE_0_12 else []
 )
-# Operations one after another: 0.10 fuses them recursively, on a stack of 2 MB, and ends the process
-# at about 21,000.
+# Operations one after another: 0.10 fuses them recursively, on a stack of 2 MB, and ends the
+# process at about 21,000.
 LONGEST_CHAIN = 20_000 if BEFORE_0_12 else 1 << 60
 # 0.10 asks a class of the jax package to verify each result unless told to skip that.
 _SKIP_CHECKS = (True,) if BEFORE_0_12 else ()
