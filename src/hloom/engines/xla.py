@@ -14,7 +14,7 @@ from hloom.config import current
 from hloom.core.aval import ShapedArray
 from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr, Var
-from hloom.engines import disk_cache, faults, jaxlib_compat, lapack, memory
+from hloom.engines import disk_cache, ending, faults, jaxlib_compat, lapack, memory
 from hloom.engines.background import Worker
 from hloom.engines.base import TIERS, OnUpgrade
 from hloom.engines.buffers import BufferEngine
@@ -77,6 +77,7 @@ class XlaEngine(BufferEngine):
     def __init__(self) -> None:
         self.cache = disk_cache.open_default()
         self.worker = Worker()
+        ending.register()
         self._options = {name: jaxlib_compat.compile_options(s) for name, s in SETTINGS.items()}
         jaxlib_compat.configure_tracebacks(current.get().config.tracebacks)
 
