@@ -430,7 +430,8 @@ def reduction(
         try:
             return general(a, *args, **kwargs)
         except Exception as error:
-            given = (a, *args) if args != (None,) else (a,)  # the axis as it came
+            alone = len(args) == 1 and args[0] is None  # the axis as it came
+            given = (a,) if alone else (a, *args)
             raise retold(fun, name, given, kwargs, error) or error from None
 
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
