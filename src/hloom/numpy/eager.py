@@ -627,6 +627,8 @@ def static_value(name: str, parameter: Any, x: Any) -> Any:
     if isinstance(x, np.integer):
         return int(x)
     if isinstance(x, (np.ndarray, Array)):
+        if parameter == "out":
+            refuse_out(name, x)
         if parameter != "indices_or_sections":
             refuse_data(name, parameter, x)
         if dtypes.kind(np.dtype(x.dtype)) in ("signed", "unsigned") and not x.shape:
