@@ -238,6 +238,16 @@ def test_pickle_and_copy(dtype):
     assert weak.weak_type
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_first_array_of_its_type_may_be_unpickled(dtype):
+    """Pickle gives dtypes that are equal to NumPy's own but other objects, not `isbuiltin`."""
+    value = np.zeros((1, 2, 1, 3, 1), dtype)  # no other test has this shape
+    x = jnp.asarray(pickle.loads(pickle.dumps(value)))
+    assert x.dtype is jnp.zeros((), dtype).dtype
+    np.testing.assert_array_equal(np.asarray(x), value)
+    np.testing.assert_array_equal(np.asarray(x == x), np.ones(value.shape, bool))
+
+
 def test_a_pickle_is_read_by_another_process(tmp_path):
     (tmp_path / "x").write_bytes(pickle.dumps({"x": jnp.arange(3), "y": jnp.bfloat16(2)}))
     program = f"import pickle; d = pickle.load(open({str(tmp_path / 'x')!r}, 'rb')); print(repr(d))"

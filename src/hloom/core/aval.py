@@ -55,7 +55,7 @@ class ShapedArray:
     def _make(cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool) -> ShapedArray:
         self = object.__new__(cls)
         self.shape = tuple(map(int, shape))
-        self.dtype = dtype
+        self.dtype = dtypes.as_dtype(dtype)  # unpickled dtypes are equal, but other objects
         self.weak_type = weak_type
         self.ndim = len(shape)
         self.size = prod(shape)
