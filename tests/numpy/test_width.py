@@ -7,6 +7,9 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
+from hloom import tree
+from tests.numpy.test_array import METHODS
+from tests.ops import harvest
 
 BIG = 2**40 + 1
 FLOATS = np.array([[1 / 3, -2e100, 0.0], [-0.0, np.inf, 1e-200]])
@@ -130,3 +133,103 @@ def test_the_switch_still_rules_new_values():
     assert wide(FLOATS).astype(jnp.int32).dtype == np.int32
     assert wide(FLOATS).astype("float64").dtype == np.float64  # what it has
     assert (jnp.ones(2) + 1).dtype == np.float32
+
+
+# ---- nothing has 64 bits that had not ------------------------------------------------------------
+def _is_array(x):
+    return isinstance(x, (hloom.Array, np.ndarray))
+
+
+def _widened(x):
+    """NumPy's values, in the 64-bit dtype of their kind."""
+    x = np.asarray(x)
+    wide = {"i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
+    return x.astype(wide.get(x.dtype.kind, x.dtype))
+
+
+def narrow_only(results):
+    """The results, of which none has 64 bits."""
+    for x in tree.leaves(results):
+        if isinstance(x, hloom.Array):
+            assert x.dtype not in ("int64", "uint64", "float64", "complex128")
+    return results
+
+
+EXAMPLES = {
+    **{f"jnp.{name}": calls for name, calls in harvest.numpy_calls().items()},
+    **{f"lax.{name}": calls for name, calls in harvest.calls().items()},
+}
+for once in ("jnp.fromfile", "jnp.load", "lax.custom_linear_solve"):
+    del EXAMPLES[once]  # of files and names that are gone with the example
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_no_result_has_64_bits_while_they_are_off(name):
+    """Every public function, of its examples' operands and of NumPy's 64-bit ones."""
+    with hloom.engine("numpy"):
+        for call in EXAMPLES[name][:4]:
+            leaves, structure = tree.flatten((call.args, call.kwargs))
+            if any(isinstance(x, hloom.core.Tracer) for x in leaves):
+                continue
+            if any(isinstance(x, hloom.Array) and x.aval.is_wide for x in leaves):
+                continue
+            narrow_only(call.function(*call.args, **call.kwargs))
+            wide = [_widened(x) if _is_array(x) else x for x in leaves]
+            args, kwargs = tree.unflatten(structure, wide)
+            try:
+                made = call.function(*args, **kwargs)
+            except TypeError:  # lax mixes no dtypes
+                continue
+            narrow_only(made)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_gives_64_bits_while_they_are_off(name):
+    for x in (jnp.ones((2, 3)), jnp.ones((2, 3), int), jnp.ones((2, 3), bool)):
+        narrow_only(getattr(x, name)(*METHODS[name]))
+
+
+QUANTILES = ("quantile", "percentile", "nanquantile", "nanpercentile")
+VALUES = (np.array([3, 1, 4, 1]), np.array([3.0, 1, 4, 1]), np.array([3, 1, 4, 1], np.float16))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value.dtype.name)
+@pytest.mark.parametrize("method", ["linear", "lower", "nearest", "weibull", "inverted_cdf"])
+@pytest.mark.parametrize("name", QUANTILES)
+def test_quantiles_are_as_wide_as_the_operand(name, method, value):
+    f = getattr(jnp, name)
+    kept = method in ("lower", "nearest", "inverted_cdf") and value.dtype.kind == "i"
+    for q in (0.5, 1, [0.25, 0.5], np.float64(0.25), np.array([0.25]), jnp.array([0.25])):
+        expected = getattr(np, name)(value, q, method=method)
+        for engine in ("xla", "numpy") if q.__class__ is float else ("numpy",):
+            with hloom.engine(engine):
+                eager = f(value, q, method=method)
+                traced = hloom.jit(lambda x, q=q: f(x, q, method=method))(jnp.asarray(value))
+            for got in narrow_only((eager, traced)):
+                assert got.dtype.kind == ("i" if kept else "f")
+                np.testing.assert_allclose(got, expected, rtol=1e-3)
+    weights = np.array([1.0, 2, 3, 4])
+    narrow_only(f(value, 0.5, method="inverted_cdf", weights=weights))
+    with hloom.enable_x64():
+        x = jnp.asarray(np.array([3, 1, 4, 1]))
+    assert f(x, 0.5).dtype == np.float64  # it keeps what it has
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value.dtype.name)
+def test_histograms_are_as_wide_as_the_operand(value):
+    for x in (value, jnp.asarray(value)):
+        for keywords in ({}, {"range": (0.0, 5.0)}, {"range": (0, 5), "density": True}):
+            for found in (
+                jnp.histogram(x, 5, **keywords),
+                hloom.jit(lambda x, k=keywords: jnp.histogram(x, 5, **k))(x),
+            ):
+                for got, expected in zip(narrow_only(found), np.histogram(value, 5, **keywords)):
+                    np.testing.assert_allclose(got, expected, rtol=1e-3)
+        narrow_only(jnp.histogram_bin_edges(x, 5, (0.0, 5.0)))
+        narrow_only(jnp.histogram2d(x, x, 5, range=[(0.0, 5.0), (1, 4)]))
+        found, edges = narrow_only(jnp.histogramdd([x, x, x], 3, range=[None, (0.0, 5.0), None]))
+        expected = np.histogramdd([value] * 3, 3, range=[None, (0.0, 5.0), None])
+        np.testing.assert_array_equal(found, expected[0])
+        for got, given in zip(edges, expected[1]):
+            np.testing.assert_allclose(got, given, rtol=1e-3)

@@ -1,4 +1,4 @@
-"""Valid applications of every primitive, and valid calls of every public function, to be spoilt.
+"""Valid applications of every primitive, and valid calls of every public function.
 
 The first come from the Jaxprs of the table of cases, traced as they are, differentiated and
 batched; the second from the examples in docstrings.
@@ -113,6 +113,19 @@ def public(module: ModuleType) -> dict[str, FunctionType]:
 @cache
 def calls() -> dict[str, list[Call]]:
     """The calls of `hloom.lax` in the examples of its own docstrings."""
+    found = _called("lax", FACADES)
+    _add_those_without(found)
+    return found
+
+
+@cache
+def numpy_calls() -> dict[str, list[Call]]:
+    """The calls of `hloom.numpy` in the examples of its own docstrings."""
+    return _called("jnp", {"": hloom.numpy, "linalg.": hloom.numpy.linalg})
+
+
+def _called(spelling: str, facades: dict[str, ModuleType]) -> dict[str, list[Call]]:
+    """The calls of a facade and of its `linalg` in the examples of their docstrings."""
     found: dict[str, list[Call]] = {}
 
     def spy(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -124,22 +137,21 @@ def calls() -> dict[str, list[Call]]:
         return called
 
     def spied(prefix: str) -> SimpleNamespace:
-        module = FACADES[prefix]
+        module = facades[prefix]
         spies = {name: spy(prefix + name, value) for name, value in public(module).items()}
         return SimpleNamespace(**{**vars(module), **spies})
 
-    lax = spied("")
-    lax.linalg = spied("linalg.")
-    names = {"hloom": hloom, "jnp": hloom.numpy, "lax": lax, "np": np}
+    facade = spied("")
+    facade.linalg = spied("linalg.")
+    names = {"hloom": hloom, "jnp": hloom.numpy, "lax": hloom.lax, "np": np, spelling: facade}
     runner = doctest.DocTestRunner(verbose=False)
     with hloom.engine("numpy"):
-        for module in FACADES.values():
+        for module in facades.values():
             for name, function in public(module).items():
                 for example in doctest.DocTestFinder(recurse=False).find(
                     function, name, globs=names
                 ):
                     runner.run(example, out=lambda text: None)
-    _add_those_without(found)
     return found
 
 

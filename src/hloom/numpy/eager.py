@@ -517,16 +517,18 @@ def function(
     *,
     static: Iterable[str] | None = None,
     sequences: Iterable[str] = (),
+    exact: Iterable[str] = (),
 ) -> Any:
     """Decorate a function of any signature.
 
     Parameters annotated or named in `static` are static: they must be hashable (lists become
     tuples) and select the program.  Those in `sequences` are sequences of arrays.  All others are
     arrays, or None.  Without `static`, the parameters whose usual names say so are static (`axis`,
-    `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).
+    `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).  Those in `exact`, given by keyword, are
+    computed with in 64 bits, which says nothing about the result.
     """
     if fun is None:
-        return partial(function, static=static, sequences=sequences)
+        return partial(function, static=static, sequences=sequences, exact=exact)
     parameters = list(inspect.signature(fun).parameters.values())
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
@@ -536,7 +538,7 @@ def function(
     name = fun.__name__.strip("_")
 
     @wraps(fun)
-    @keeps_width
+    @partial(keeps_width, exact=exact)
     def call(*args: Any, **kwargs: Any) -> Any:
         context = get()
         if context.key is None:

@@ -205,13 +205,13 @@ def _bins_argument(
     return None, edges
 
 
-def _even_edges(a: Any, bounds: Any, number: int) -> Any:
+def _even_edges(a: Any, outer: Sequence[Any], number: int) -> Any:
     """Edges of bins of one width, as NumPy computes them: of integers in float64.
 
-    `bounds` are two numbers, or None: those of the data.
+    `outer` are the first and the last; where it is empty, those of the data.
     """
     exact = FLOAT64 if kind_of(a) != "float" else a.aval.dtype
-    if bounds is None and a.aval.size:
+    if not outer and a.aval.size:
         axes = tuple(range(a.aval.ndim))
         low, high = (cast_exactly(f(a, axes), exact) for f in (reduce_min, reduce_max))
         half = constant(0.5, exact)
@@ -221,7 +221,7 @@ def _even_edges(a: Any, bounds: Any, number: int) -> Any:
             select(flat_range, add(high, half), high),
         )
     else:
-        low, high = (0.0, 1.0) if bounds is None else bounds
+        low, high = outer or (0.0, 1.0)
         low, high = (cast_exactly(array_like("histogram", x), FLOAT64) for x in (low, high))
     dtype = low.aval.dtype
     width = div(sub(high, low), constant(number, dtype))
@@ -233,9 +233,12 @@ def _even_edges(a: Any, bounds: Any, number: int) -> Any:
 
 
 # ---- histogram ----------------------------------------------------------------------------------
-def _host(value: Any) -> Any:
-    """A Python float as a float64 operand, whatever x64 says."""
-    return from_numpy(np.asarray(value, np.float64), True) if isinstance(value, float) else value
+def _exactly(bounds: tuple[Any, Any] | None) -> list[Any]:
+    """The bounds as operands, Python floats in float64 whatever x64 says; none for None."""
+    return [
+        from_numpy(np.asarray(x, np.float64), True) if isinstance(x, float) else x
+        for x in bounds or ()
+    ]
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
@@ -253,13 +256,12 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if number is None:
         return edges
     bounds = _outer("histogram_bin_edges", a, range)
-    low, high = (None, None) if bounds is None else map(_host, bounds)
-    return _edges(a, low, high, number=number)
+    return _edges(a, number=number, outer=_exactly(bounds))
 
 
-@eager.function(static=("number",))
-def _edges(a: Any, low: Any, high: Any, number: int) -> Any:
-    edges = _even_edges(a, None if low is None else (low, high), number)
+@eager.function(static=("number",), sequences=("outer",), exact=("outer",))
+def _edges(a: Any, number: int, outer: Sequence[Any]) -> Any:
+    edges = _even_edges(a, outer, number)
     return cast(edges, mean_dtype(edges.aval.dtype))
 
 
@@ -286,18 +288,18 @@ def histogram(
             )
     number, edges = _bins_argument("histogram", a, bins, range, weights)
     bounds = _outer("histogram", a, range) if edges is None else None
-    low, high = (None, None) if bounds is None else map(_host, bounds)
-    found, made = _histogram(a, edges, low, high, weights, number=number, density=bool(density))
+    outer = _exactly(bounds)
+    found, made = _histogram(a, edges, weights, number=number, density=bool(density), outer=outer)
     return found, made
 
 
-@eager.function(static=("number", "density"))
+@eager.function(static=("number", "density"), sequences=("outer",), exact=("outer",))
 def _histogram(
-    a: Any, edges: Any, low: Any, high: Any, weights: Any, number: int | None, density: bool
+    a: Any, edges: Any, weights: Any, number: int | None, density: bool, outer: Sequence[Any]
 ) -> tuple[Any, Any]:
     given = edges
     if edges is None:
-        edges = _even_edges(a, None if low is None else (low, high), number)  # type: ignore[arg-type]
+        edges = _even_edges(a, outer, number)  # type: ignore[arg-type]
     count = edges.aval.size - 1
     x = flat(cast(a, a.aval.dtype if kind_of(a) != "bool" else INT32))
     places = _bins_of(x, edges)
@@ -344,15 +346,16 @@ def histogramdd(
     d = len(columns)
     each = _for_each("bins", bins, d)
     bounds = [None] * d if range is None else _for_each("range", range, d)
-    numbers, edges, outer = [], [], []
+    edges, axes, outer = [], [], []
     for x, b, r in zip(columns, each, bounds):
         number, given = _bins_argument("histogramdd", x, b, r, None)
-        numbers.append(number)
+        pair = _exactly(_outer("histogramdd", x, r) if given is None else None)
         edges.append(given)
-        pair = _outer("histogramdd", x, r) if given is None else None
-        outer += [None, None] if pair is None else [_host(v) for v in pair]
-    given = [*columns, *edges, *outer, weights]
-    found, *made = _histogramdd(*given, numbers=tuple(numbers), density=bool(density))
+        axes.append((number, len(pair)))
+        outer += pair
+    found, *made = _histogramdd(
+        *columns, *edges, weights, axes=tuple(axes), density=bool(density), outer=outer
+    )
     return found, made
 
 
@@ -395,19 +398,17 @@ def _for_each(what: str, given: Any, d: int) -> Sequence[Any]:
     return list(given)
 
 
-@eager.function(static=("numbers", "density"))
-def _histogramdd(*given: Any, numbers: tuple[int | None, ...], density: bool) -> tuple[Any, ...]:
-    d = len(numbers)
-    columns, edges, outer, weights = (
-        given[:d],
-        list(given[d : 2 * d]),
-        given[2 * d : 4 * d],
-        given[4 * d],
-    )
-    for i, number in enumerate(numbers):
+@eager.function(static=("axes", "density"), sequences=("outer",), exact=("outer",))
+def _histogramdd(
+    *given: Any, axes: tuple[tuple[int | None, int], ...], density: bool, outer: Sequence[Any]
+) -> tuple[Any, ...]:
+    """`axes`: for each the number of bins, None for given edges, and of its bounds in `outer`."""
+    d, bounds = len(axes), iter(outer)
+    columns, edges, weights = given[:d], list(given[d : 2 * d]), given[2 * d]
+    for i, (number, bounded) in enumerate(axes):
         if number is not None:
-            low, high = outer[2 * i : 2 * i + 2]
-            edges[i] = _even_edges(columns[i], None if low is None else (low, high), number)
+            pair = [next(bounds) for _ in [None] * bounded]
+            edges[i] = _even_edges(columns[i], pair, number)
     shape = tuple([e.aval.size - 1 for e in edges])
     n = columns[0].aval.size
     place = full((n,), 0, default_int())
@@ -424,7 +425,7 @@ def _histogramdd(*given: Any, numbers: tuple[int | None, ...], density: bool) ->
     found = reshape(counted(place, cast(weights, mean_dtype(weights.aval.dtype)), cells), shape)
     made = [
         e if number is None else cast(e, mean_dtype(e.aval.dtype))
-        for e, number in zip(edges, numbers)
+        for e, (number, _) in zip(edges, axes)
     ]
     return _dense(found, edges) if density else found, *made
 

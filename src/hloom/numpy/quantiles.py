@@ -37,6 +37,7 @@ from hloom.numpy.reducing import (
     wide_dtype,
 )
 from hloom.numpy.sequences import leaves
+from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.binary import bitwise_and, bitwise_or, rem, shift_right_arithmetic
 from hloom.ops.binary import max as larger
@@ -301,6 +302,7 @@ def _is_plain(x: Any) -> bool:
     return not any(isinstance(each, Array) for each in leaves(x))
 
 
+@keeps_width
 def _quantiles(
     name: str, whole: int, a: Any, q: Any, axis: Any, out: Any, method: Any, keepdims: Any,
     weights: Any,
@@ -317,7 +319,8 @@ def _quantiles(
             raise ValueError(f"{name}: Only method 'inverted_cdf' supports weights. Got: {method}.")
         _check_weights(name, weights)
     fractions, q_dtype = _fractions(name, q, whole)
-    return _quantile(a, fractions, weights, axis, keepdims, method, (name, q_dtype, skip_nan))
+    rest = (name, q_dtype, skip_nan)
+    return _quantile(a, weights, axis, keepdims, method, rest, fractions=fractions)
 
 
 def _check_weights(name: str, weights: Any) -> None:
@@ -331,10 +334,11 @@ def _check_weights(name: str, weights: Any) -> None:
         raise ValueError(f"{name}: Weights included NaN, inf or were all zero.")
 
 
-@eager.function(static=("axis", "keepdims", "method", "rest"))
+@eager.function(static=("axis", "keepdims", "method", "rest"), exact=("fractions",))
 def _quantile(
-    a: Any, q: Any, weights: Any, axis: Any, keepdims: bool, method: str, rest: tuple[Any, ...]
-) -> Any:
+    a: Any, weights: Any, axis: Any, keepdims: bool, method: str, rest: tuple[Any, ...],
+    fractions: Any,
+) -> Any:  # fmt: skip
     name, q_dtype, skip_nan = rest
     a = array_like(name, a)
     how = METHODS[method]
@@ -347,16 +351,16 @@ def _quantile(
             f"{name}: a quantile of no elements: index -1 is out of bounds for axis {axis} with "
             "size 0"
         )
-    count = q.aval.size
+    count = fractions.aval.size
     shape = (count, *slices.rest)
-    flat = broadcast_in_dim(reshape(q, (count,)), shape, (0,))
+    flat = broadcast_in_dim(reshape(fractions, (count,)), shape, (0,))
     if not slices.size:
         found = full(shape, float("nan"), result)
     elif weights is not None:
         found = _weighted(name, slices, flat, weights, skip_nan, a.aval.shape, axis)
     else:
         found = _interpolated(slices, flat, how, skip_nan, result)
-    return slices.finished(cast(found, result), q.aval.shape, keepdims)
+    return slices.finished(cast(found, result), fractions.aval.shape, keepdims)
 
 
 def _check_dtype(name: str, a: Any, how: Method) -> None:

@@ -26,13 +26,18 @@ def holds_wide(operands: Iterable[Any]) -> bool:
     return False
 
 
-def keeps_width(general: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function: 64-bit types are on in it if one of its operands is a 64-bit Array."""
+def keeps_width(general: Callable[..., Any], exact: Iterable[str] = ()) -> Callable[..., Any]:
+    """Decorate a function: 64-bit types are on in it if one of its operands is a 64-bit Array.
+
+    Those given by a keyword in `exact` don't count: they have 64 bits whatever the operands have.
+    """
+    uncounted = frozenset(exact)
 
     @wraps(general)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not current.get().config.enable_x64 and (
-            holds_wide(args) or holds_wide(kwargs.values())
+            holds_wide(args)
+            or holds_wide([x for name, x in kwargs.items() if name not in uncounted])
         ):
             with enable_x64():
                 return general(*args, **kwargs)
