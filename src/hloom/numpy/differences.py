@@ -9,8 +9,8 @@ import numpy as np
 
 from hloom.numpy import eager
 from hloom.numpy.axes import axes_argument, axis_argument
-from hloom.numpy.promotion import array_like, broadcast_to, promote_dtypes
-from hloom.numpy.reducing import cast, flat, is_inexact, kind_of, mean_dtype
+from hloom.numpy.promotion import array_like, broadcast_to, promote_dtypes, promote_inexact
+from hloom.numpy.reducing import cast, cast_into, flat, is_inexact, kind_of, mean_dtype
 from hloom.ops.arithmetic import sub
 from hloom.ops.compare import ne
 from hloom.ops.linear import reduce_sum
@@ -59,7 +59,7 @@ def _extended(a: Any, axis: int, prepend: Any, append: Any) -> Any:
     one = tuple([1 if i == axis else n for i, n in enumerate(a.aval.shape)])
     parts = promote_dtypes("diff", *given)
     parts = [x if x.aval.shape else broadcast_to(x, one) for x in parts]
-    return concatenate([cast(x, x.aval.dtype) for x in parts], axis)
+    return concatenate(parts, axis)
 
 
 @eager.function(static=())
@@ -76,7 +76,6 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
         raise TypeError(
             f"ediff1d: bools can't be subtracted; got {ary.aval}. Convert: x.astype(int)."
         )
-    ary = cast(ary, ary.aval.dtype)
     parts = [step(ary, 0)]
     for name, given, at in (("to_begin", to_begin, 0), ("to_end", to_end, len(parts) + 1)):
         if given is None:
@@ -88,7 +87,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
                 "`same_kind` rule; got "
                 f"{given.aval} for {ary.aval}"
             )
-        parts.insert(at, flat(cast(given, ary.aval.dtype)))
+        parts.insert(at, flat(cast_into(given, ary)))
     return concatenate(parts, 0)
 
 
@@ -110,7 +109,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         raise TypeError(
             f"gradient: bools can't be subtracted; got {f.aval}. Convert: x.astype(int)."
         )
-    f = cast(f, mean_dtype(f.aval.dtype))
+    (f,) = promote_inexact("gradient", f)
     axes = _axes(f, axis)
     distances = _distances(f, axes, varargs)
     order = 1 if edge_order is None else index(edge_order)
@@ -150,7 +149,7 @@ def _distances(f: Any, axes: list[int], given: Any) -> list[Any]:
 
 
 def _distance(f: Any, axis: int, d: Any) -> Any:
-    d = cast(d, f.aval.dtype)
+    d = cast_into(d, f)
     if not d.aval.shape:
         return d
     if d.aval.ndim > 1:
@@ -188,7 +187,7 @@ def _slopes(f: Any, axis: int, d: Any, order: int) -> Any:
                 + before / (behind * both) * high
             )
     parts.append(_edge(cut, f, d, n, order, first=False))
-    return concatenate([cast(x, f.aval.dtype) for x in parts], axis)
+    return concatenate([cast_into(x, f) for x in parts], axis)
 
 
 def _edge(cut: Any, f: Any, d: Any, n: int, order: int, *, first: bool) -> Any:

@@ -22,6 +22,7 @@ from hloom.numpy.fitting import check_bounds
 from hloom.numpy.indexing import getitem
 from hloom.numpy.manipulation import ravel
 from hloom.numpy.promotion import array_like, broadcast_to
+from hloom.numpy.reducing import cast_into
 from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import eq, lt, select
@@ -263,7 +264,7 @@ def _places(obj: Any, size: int) -> NDArray | None:
 
 def _inserted(x: Any, values: Any, axis: int, count: int, scalar: bool) -> Any:
     """`values` in the array's dtype and in the shape in which they are put in."""
-    values = convert_element_type(values, x.aval.dtype)
+    values = cast_into(values, x)
     shape = tuple(_resized(x, axis, count))
     values = reshape(values, (1,) * (x.aval.ndim - values.aval.ndim) + values.aval.shape)
     if scalar:

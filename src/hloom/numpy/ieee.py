@@ -11,6 +11,7 @@ from hloom.numpy import domains, eager
 from hloom.numpy.arguments import warn_if_dropped
 from hloom.numpy.domains import is_complex, kind_of
 from hloom.numpy.promotion import array_like, broadcast
+from hloom.numpy.reducing import cast, weak_as
 from hloom.numpy.rounding import trunc
 from hloom.ops import arithmetic, binary, compare, linear, unary
 from hloom.ops.complex import complex as complex_of
@@ -203,7 +204,10 @@ def copysign(x1: Any, x2: Any, /) -> Any:
     >>> jnp.copysign(jnp.array([1.0, -2.0, 3.0]), jnp.array([-1.0, 0.0, -0.0]))
     Array([-1.,  2., -3.], dtype=float32)
     """
-    return _copysign(*domains.floats("copysign", x1, x2))
+    magnitude, sign = domains.floats("copysign", x1, x2)
+    if not sign.aval.weak_type:
+        magnitude = cast(magnitude, sign.aval.dtype)
+    return _copysign(magnitude, sign)
 
 
 def _copysign(x: Any, y: Any) -> Any:
@@ -223,7 +227,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     Array([0. , 0.5, 1. , nan], dtype=float32)
     """
     x1, x2 = domains.floats("heaviside", x1, x2)
-    one = linear.constant(1, x1.aval.dtype)
+    one = linear.constant(1, x1.aval.dtype, True)
     step = compare.select(compare.lt(x1, 0), 0, compare.select(compare.gt(x1, 0), one, x1))
     return compare.select(compare.eq(x1, 0), x2, step)
 
@@ -271,7 +275,7 @@ def spacing(x: Any, /) -> Any:
     size = compare.select(compare.eq(magnitude, largest), largest + 1, size)
     sign = compare.select(compare.eq(magnitude, 0), 0, binary.bitwise_xor(bits, magnitude))
     distance = bitcast_convert_type_p(binary.bitwise_or(size, sign), new_dtype=x.aval.dtype)
-    return compare.select(unary.is_finite(x), distance, NAN)
+    return weak_as(compare.select(unary.is_finite(x), distance, NAN), x)
 
 
 def _distance_upwards(x: Any) -> Any:
@@ -304,7 +308,7 @@ def ldexp(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
 def _ldexp(x1: Any, x2: Any) -> Any:
     (x,) = domains.floats("ldexp", x1)
     (n,) = domains.bits("ldexp", x2)
-    return _scaled(*broadcast("ldexp", (x, _converted(n, INT64))))
+    return weak_as(_scaled(*broadcast("ldexp", (x, _converted(n, INT64)))), x)
 
 
 def _scaled(x: Any, n: Any) -> Any:
@@ -331,7 +335,8 @@ def _frexp(x: Any) -> tuple[Any, Any]:
     if dtypes.bits(x.aval.dtype) < 32:
         mantissa, exponent = _split(_converted(x, FLOAT32))
         return _converted(mantissa, x.aval.dtype), exponent
-    return _split(x)
+    mantissa, exponent = _split(x)
+    return weak_as(mantissa, x), exponent
 
 
 def frexp(x: Any, /, out: Any = None, where: Any = None) -> tuple[Any, Any]:

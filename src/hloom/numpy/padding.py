@@ -20,6 +20,7 @@ from hloom.numpy.applying import apply_along_axis
 from hloom.numpy.arguments import count_argument
 from hloom.numpy.editing import pick
 from hloom.numpy.promotion import array_like, broadcast_to
+from hloom.numpy.reducing import cast_into, weak_as
 from hloom.ops.arithmetic import add, div, mul, sub
 from hloom.ops.convert import convert_element_type, convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim, constant
@@ -148,9 +149,9 @@ def _pad_by(x: Array, widths: tuple[Pair, ...], function: Any, kwargs: Any) -> A
 def _pad(xs: Sequence[Any], plan: Plan) -> Any:
     x = xs[0]
     ndim = x.aval.ndim
-    value = xs[1] if len(xs) > 1 else constant(0, np.dtype("int32"))
+    value = xs[1] if len(xs) > 1 else constant(0, np.dtype("int32"), True)
     if plan.mode in ("constant", "empty"):
-        value = convert_element_type(value, x.aval.dtype)
+        value = cast_into(value, x)
         if not value.aval.ndim:
             return lax_pad(x, value, [(before, after, 0) for before, after in plan.widths])
     values = _value_pairs(value, ndim)
@@ -246,7 +247,7 @@ def _reflected(x: Any, axis: int, pair: Pair, plan: Plan, values: Any) -> Any:
 def _turned(x: Any, edge: int, part: Any, axis: int) -> Any:
     """2 * edge - part"""
     at = _widened(slice_in_dim(x, edge, edge + 1, 1, axis), axis, part.aval.shape[axis])
-    return sub(mul(constant(2, x.aval.dtype), at), part)
+    return sub(mul(constant(2, x.aval.dtype, True), at), part)
 
 
 def _ramp(x: Any, axis: int, pair: Pair, plan: Plan, values: tuple[Any, Any]) -> Any:
@@ -263,7 +264,7 @@ def _ramp(x: Any, axis: int, pair: Pair, plan: Plan, values: tuple[Any, Any]) ->
         position = _exactly(broadcasted_iota(np.int32, shape, axis), wide)
         made = add(mul(position, step), _widened(end, axis, width))
         made = floor(made) if kind in ("signed", "unsigned") else made
-        sides.append(convert_element_type(made, x.aval.dtype))
+        sides.append(weak_as(convert_element_type(made, x.aval.dtype), x, values[side]))
     return concatenate([sides[0], x, rev(sides[1], (axis,))], axis)
 
 
@@ -282,7 +283,8 @@ def _statistic(x: Any, axis: int, pair: Pair, plan: Plan, values: Any) -> Any:
         found = _STATISTICS[plan.mode](part, axis=axis, keepdims=True)
         if dtypes.in_domain(x.aval.dtype, "integer") and plan.mode in ("mean", "median"):
             found = round(found, RoundingMethod.TO_NEAREST_EVEN)
-        sides.append(_widened(convert_element_type(found, x.aval.dtype), axis, width))
+        found = weak_as(convert_element_type(found, x.aval.dtype), x)
+        sides.append(_widened(found, axis, width))
     return concatenate([sides[0], x, sides[1]], axis)
 
 

@@ -23,6 +23,7 @@ from hloom.numpy.arguments import (
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.editing import pick
 from hloom.numpy.promotion import array_like, broadcast
+from hloom.numpy.reducing import cast_into
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.binary import bitwise_and, floor_divide, mod
 from hloom.ops.compare import clamp, eq, lt, select
@@ -133,7 +134,7 @@ def _fill_diagonal(a: Any, val: Any, wrap: bool) -> Any:
     step = shape[1] + 1 if len(shape) == 2 else sum(shape[0] ** i for i in range(len(shape)))
     size = x.aval.size
     end = size if wrap or len(shape) > 2 else min(shape[1] * shape[1], size)
-    given = convert_element_type(array_like("fill_diagonal", val, 1), x.aval.dtype)
+    given = cast_into(array_like("fill_diagonal", val, 1), x)
     if not given.aval.size or not size:
         return x
     place = iota(INT32, size)

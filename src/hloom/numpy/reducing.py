@@ -127,6 +127,22 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
     return convert_element_type(x, dtype)
 
 
+def cast_into(values: Any, like: Any) -> Any:
+    """Values in the dtype of the array that they are put into or beside; weak if they were."""
+    if values.aval.dtype == like.aval.dtype:
+        return values
+    if not values.aval.weak_type or kind_of(values) == "complex":
+        return cast(values, like.aval.dtype)
+    return convert_element_type_p(values, new_dtype=like.aval.dtype, weak_type=True)
+
+
+def weak_as(made: Any, *operands: Any) -> Any:
+    """What was made of the operands, by its bits or in another dtype: weak if all of them are."""
+    if made.aval.weak_type or not all(x.aval.weak_type for x in operands):
+        return made
+    return convert_element_type_p(made, new_dtype=made.aval.dtype, weak_type=True)
+
+
 def cast_exactly(x: Any, dtype: np.dtype[Any]) -> Any:
     """The same, to a 64-bit dtype even while those are off: inside a program they are there."""
     if x.aval.dtype == dtype and not x.aval.weak_type:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
-from hloom.core.array import Array
+from hloom.core.array import Array, from_ndarray
 from hloom.numpy import eager
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.promotion import array_like, broadcast_to, promote_dtypes
-from hloom.numpy.reducing import BOOL, INT32, cast, default_int, flat, is_inexact
+from hloom.numpy.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
 from hloom.numpy.searching import (
     comparable,
     find,
@@ -99,7 +99,7 @@ def _host_unique(ar: Any, axis: int | None, wanted: Any, equal_nan: bool) -> lis
     values = next(found)
     places = next(found) if index or not own else None
     if own:
-        result = array_like("unique", values)
+        result = from_ndarray(values, ar.aval.update(values.shape))
     else:
         result = at_known_places(
             "unique", *((flat(ar), places, 0) if axis is None else (ar, places, axis))
@@ -164,7 +164,6 @@ def groups_of(rows: Any, equal_nan: bool) -> Groups:
 def _unique(
     ar: Any, fill_value: Any, axis: int | None, size: int, equal_nan: bool
 ) -> tuple[Any, ...]:
-    ar = cast(ar, ar.aval.dtype)
     if axis is None or ar.aval.ndim == 1:
         rows, rest, shape = flat(ar), (), ar.aval.shape
     else:
@@ -187,12 +186,11 @@ def _unique(
 def _filled_up(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
     """The rows at these places; beyond `count` of them `fill_value`, or the first row."""
     n, size, rest = rows.aval.shape[0], at.aval.shape[0], rows.aval.shape[1:]
-    found = take_at(rows, at) if n else full((size, *rest), 0, rows.aval.dtype)
+    zero = constant(0, rows.aval.dtype, rows.aval.weak_type)
+    found = take_at(rows, at) if n else broadcast_to(zero, (size, *rest))
     if fill_value is None:
         return found
-    filling = broadcast_to(
-        cast(array_like("unique", fill_value), rows.aval.dtype), found.aval.shape
-    )
+    filling = broadcast_to(cast_into(array_like("unique", fill_value), rows), found.aval.shape)
     valid = lt(iota(INT32, size), count)
     return select(
         broadcast_to(reshape(valid, (size, *[1] * len(rest))), found.aval.shape), found, filling
@@ -304,9 +302,11 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 # ---- two sets -----------------------------------------------------------------------------------
 def _two(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
-    """The two flat arrays in their common dtype."""
+    """The two flat arrays in their common dtype, weak only if both are."""
     x1, x2 = promote_dtypes(name, array_like(name, ar1), array_like(name, ar2, 1))
-    return flat(cast(x1, x1.aval.dtype)), flat(cast(x2, x2.aval.dtype))
+    if x1.aval.weak_type != x2.aval.weak_type:
+        x1, x2 = (cast(x, x.aval.dtype) for x in (x1, x2))
+    return flat(x1), flat(x2)
 
 
 def _keys(name: str, x1: Any, x2: Any) -> tuple[NDArray, NDArray]:
@@ -359,9 +359,9 @@ def _intersect(x1: Any, x2: Any, fill_value: Any, size: int) -> tuple[Any, ...]:
     n1, n2 = x1.aval.size, x2.aval.size
     if not n1 or not n2:
         filling = (
-            constant(0, x1.aval.dtype)
+            constant(0, x1.aval.dtype, x1.aval.weak_type)
             if fill_value is None
-            else cast(array_like("", fill_value), x1.aval.dtype)
+            else cast_into(array_like("", fill_value), x1)
         )
         return (
             broadcast_to(filling, (size,)),
@@ -429,7 +429,7 @@ def setdiff1d(
 
 @eager.function(static=("size", "keep_order"))
 def _setdiff(x1: Any, x2: Any, fill_value: Any, size: int, keep_order: bool) -> Any:
-    rows = cast(x1, x1.aval.dtype)
+    rows = x1
     stays = full((x1.aval.size,), True, BOOL)
     if not keep_order:
         rows, _, stays, _ = groups_of(rows, True)

@@ -15,6 +15,7 @@ from hloom import dtypes
 from hloom.control.branches import cond
 from hloom.numpy import eager
 from hloom.numpy.contraction import is_bool, operands_of, product, total
+from hloom.numpy.reducing import weak_as
 from hloom.ops.binary import bitwise_or
 from hloom.ops.compare import ge, select
 from hloom.ops.complex import conj, imag, real
@@ -75,7 +76,8 @@ def convolve(
     x, y = _vectors("convolve", a, v, preferred_element_type)
     if y.aval.size > x.aval.size:
         x, y = y, x
-    return _placed(x, y, how, False, precision, preferred_element_type)
+    found = _placed(x, y, how, False, precision, preferred_element_type)
+    return weak_as(found, x, y) if preferred_element_type is None else found
 
 
 @eager.function(static=("mode", "precision", "preferred_element_type"))
@@ -100,7 +102,8 @@ def correlate(
     swapped = y.aval.size > x.aval.size
     if swapped:
         x, y = y, x
-    return _placed(x, y, how, swapped, precision, preferred_element_type)
+    found = _placed(x, y, how, swapped, precision, preferred_element_type)
+    return weak_as(found, x, y) if preferred_element_type is None else found
 
 
 def _placed(x: Any, y: Any, mode: str, later: bool, precision: Any, preferred: Any) -> Any:

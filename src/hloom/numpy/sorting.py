@@ -38,7 +38,6 @@ def _check(name: str, kind: Any, order: Any) -> None:
 def _operand(name: str, a: Any, axis: Any) -> tuple[Any, int]:
     """The array and the axis to sort along; the flat array if `axis` is None."""
     a = array_like(name, a)
-    a = cast(a, a.aval.dtype)
     if axis is None:
         return flat(a), 0
     return a, axis_argument(name, axis, a.aval.ndim)

@@ -12,13 +12,12 @@ import numpy as np
 
 from hloom.config import current
 from hloom.core.array import Array, from_ndarray
-from hloom.core.aval import ShapedArray
 from hloom.numpy import eager
 from hloom.numpy.arguments import refuse_inplace, refuse_out, warn_if_dropped
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.indexing import wrap_traced
 from hloom.numpy.promotion import array_like, broadcast_shapes, broadcast_to
-from hloom.numpy.reducing import BOOL, INT32, cast, flat, kind_of
+from hloom.numpy.reducing import BOOL, INT32, cast, cast_into, flat, kind_of
 from hloom.numpy.searching import first_places, known_value, positions, size_argument
 from hloom.ops.arithmetic import sub
 from hloom.ops.binary import mod
@@ -135,7 +134,7 @@ def take(
 def _take(
     a: Any, indices: Any, fill_value: Any, axis: int | None, mode: str, hints: tuple[bool, bool]
 ) -> Any:
-    a, axis = _flat_if_none(cast(a, a.aval.dtype), axis)
+    a, axis = _flat_if_none(a, axis)
     shape, batch = a.aval.shape, indices.aval.ndim
     before = tuple(range(axis))
     behind = tuple(range(axis + batch, len(shape) - 1 + batch))
@@ -156,12 +155,12 @@ def _scalar(name: str, value: Any, like: Any) -> Any:
     value = array_like(name, value)
     if value.aval.shape:
         raise ValueError(f"{name}: fill_value must be a number; got {value.aval}")
-    return cast(value, like.aval.dtype)
+    return cast_into(value, like)
 
 
 def _nothing(a: Any, shape: tuple[int, ...], filling: Any) -> Any:
     """What is read from an axis of size 0."""
-    value = constant(0, a.aval.dtype) if filling is None else filling
+    value = constant(0, a.aval.dtype, a.aval.weak_type) if filling is None else filling
     return broadcast_to(value, shape)
 
 
@@ -229,7 +228,7 @@ def _take_along_axis(
     a: Any, indices: Any, fill_value: Any, axis: int | None, mode: str, rest: Any
 ) -> Any:
     shape, wrap = rest
-    a, axis = _flat_if_none(cast(a, a.aval.dtype), axis)
+    a, axis = _flat_if_none(a, axis)
     filling = None if fill_value is None else _scalar("take_along_axis", fill_value, a)
     size = a.aval.shape[axis]
     if not size:
@@ -276,9 +275,9 @@ def _put_along_axis(
     a: Any, indices: Any, values: Any, axis: int | None, mode: str, shape: tuple[int, ...]
 ) -> Any:
     before = a.aval.shape
-    a, axis = _flat_if_none(cast(a, a.aval.dtype), axis)
+    a, axis = _flat_if_none(a, axis)
     size = a.aval.shape[axis]
-    values = cast(array_like("put_along_axis", values, 2), a.aval.dtype)
+    values = cast_into(array_like("put_along_axis", values, 2), a)
     if broadcast_shapes("put_along_axis", [values.aval.shape, shape]) != shape:
         raise ValueError(
             f"put_along_axis: could not broadcast values of shape {values.aval.shape} to {shape}"
@@ -316,7 +315,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 
 @eager.function(static=("mode",))
 def _put(a: Any, indices: Any, v: Any, mode: str) -> Any:
-    indices, values = flat(indices), flat(cast(array_like("put", v, 2), a.aval.dtype))
+    indices, values = flat(indices), flat(cast_into(array_like("put", v, 2), a))
     count, size = indices.aval.size, a.aval.size
     if not count or not size or not values.aval.size:
         return a
@@ -365,7 +364,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> Any:
         return arr
     if not vals.aval.size:
         raise ValueError("place: Cannot insert from an empty array!")
-    mask, values = flat(cast(mask, BOOL)), flat(cast(vals, arr.aval.dtype))
+    mask, values = flat(cast(mask, BOOL)), flat(cast_into(vals, arr))
     ranks = sub(cumsum(cast(mask, INT32)), constant(1, INT32))
     return reshape(select(mask, _repeated(values, ranks), flat(arr)), arr.aval.shape)
 
@@ -380,7 +379,7 @@ def at_known_places(name: str, x: Any, places: np.ndarray[Any, Any], axis: int) 
     """The slices at places that the host found: nothing is compiled for each new number of them."""
     if x.__class__ is Array and current.get().key is not None:
         found = np.take(x._value(), places, axis)
-        return from_ndarray(found, ShapedArray(found.shape, x.aval.dtype))
+        return from_ndarray(found, x.aval.update(found.shape))
     hints = (False, False)
     return _take(x, positions(places), None, axis=axis, mode="promise_in_bounds", hints=hints)
 

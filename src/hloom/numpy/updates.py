@@ -39,6 +39,7 @@ from hloom.numpy.indexing import (
     steps,
 )
 from hloom.numpy.layouts import Layout, Outside, check_mask, parse, scalar_masks
+from hloom.numpy.reducing import cast_into
 from hloom.numpy.sequences import unfit
 from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, div, mul, sub
@@ -47,11 +48,10 @@ from hloom.ops.binary import max as lax_max
 from hloom.ops.binary import min as lax_min
 from hloom.ops.binary import pow as lax_pow
 from hloom.ops.compare import ge, le, select_n
-from hloom.ops.convert import convert_element_type
 from hloom.ops.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.dynamic_slicing import dynamic_update_slice
 from hloom.ops.gather import scatter_add
-from hloom.ops.linear import constant, full, transpose
+from hloom.ops.linear import constant, full, spread_scalar, transpose
 from hloom.ops.scatter import (
     scatter,
     scatter_apply,
@@ -332,7 +332,7 @@ def _updated(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any
         operands = [mask, *operands]
 
     def body(x: Any, values: Any, *operands: Any) -> Any:
-        y = _cast(values, x.aval.dtype)
+        y = _cast(values, x)
         if position is not None:
             return _write_masked(x, layout, operands[1:], y, how, position, operands[0])
         return write(x, layout, operands, y, how)
@@ -375,12 +375,13 @@ def _is_whole(values: Any) -> bool:
     return values.__class__ is float and isfinite(values) and values == int(values)
 
 
-def _cast(values: Any, dtype: np.dtype[Any]) -> Any:
+def _cast(values: Any, x: Any) -> Any:
+    dtype = x.aval.dtype
     if isinstance(values, Array):
-        return convert_element_type(values, dtype)
+        return cast_into(values, x)
     if isinstance(values, float) and dtypes.kind(dtype) in ("signed", "unsigned"):
         values = int(values)
-    return promotion.scalar(values, promotion.ShapedArray((), dtype))
+    return promotion.scalar(values, promotion.ShapedArray((), dtype, True))
 
 
 # ---- by slices, integers and index arrays -------------------------------------------------------
@@ -410,7 +411,7 @@ def write(x: Any, layout: Layout, operands: Sequence[Any], y: Any, how: How) -> 
 
 def _apply(how: How, x: Any, y: Any) -> Any:
     if how.function is not None:
-        return convert_element_type(as_array(how.function(x)), x.aval.dtype)
+        return cast_into(as_array(how.function(x)), x)
     return _ELEMENTWISE[how.name](x, y)
 
 
@@ -471,7 +472,7 @@ def _write_static(x: Any, basics: Sequence[Basic], new: Any) -> Any:
     written = pad(
         full(new.aval.shape, True, np.dtype(bool)), constant(False, np.dtype(bool)), config
     )
-    return select_n(written, x, pad(new, constant(0, x.aval.dtype), config))
+    return select_n(written, x, pad(new, constant(0, x.aval.dtype, True), config))
 
 
 def _scatter(
@@ -515,7 +516,8 @@ def _scatter(
             x, vectors, how.function, numbers, update_shape=y.aval.shape, **options
         )
     if how.name in ("divide", "power"):
-        factors = scatter_mul(full(x.aval.shape, 1, x.aval.dtype), vectors, y, numbers, **options)
+        ones = spread_scalar(constant(1, x.aval.dtype, True), x.aval.shape)
+        factors = scatter_mul(ones, vectors, y, numbers, **options)
         return _ELEMENTWISE[how.name](x, factors)
     return _SCATTER[how.name](x, vectors, y, numbers, **options)
 

@@ -311,7 +311,7 @@ class ScatterLike(Primitive):
                 f"{text}: updates {updates} without their window axes {windows} must have the "
                 f"shape of the indices {indices} without the last axis"
             )
-        return operand
+        return operand if updates.weak_type else operand.strong()
 
     def numpy(
         self, operand: Any, indices: Any, updates: Any, *, dimension_numbers: Any, mode: str,

@@ -27,7 +27,7 @@ from hloom.ops.gather import (
     scatter_operands,
     scatter_params,
 )
-from hloom.ops.linear import constant, full, plus, zeros
+from hloom.ops.linear import constant, full, plus, spread_scalar, zeros
 from hloom.ops.shape import iota, reshape
 from hloom.ops.strict import strict
 
@@ -341,7 +341,7 @@ def scatter_apply(
     Array([ 0., -1.,  2.], dtype=float32)
     """
     operand, indices = as_array(operand), as_array(scatter_indices)
-    scalar = ShapedArray((), operand.aval.dtype)
+    scalar = operand.aval.update(shape=())
     function, captured = trace_to_jaxpr(func, [scalar])
     if captured:
         raise TypeError(
@@ -353,6 +353,7 @@ def scatter_apply(
             f"scatter_apply: the function must map {scalar} to {scalar}; it gives "
             f"{', '.join(map(str, function.out_avals))}"
         )
-    updates = full(tuple(update_shape), 0, operand.aval.dtype)
+    zero = constant(0, scalar.dtype, function.out_avals[0].weak_type)
+    updates = spread_scalar(zero, tuple(update_shape))
     params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
     return scatter_apply_p(operand, indices, updates, function=function, **params)

@@ -382,17 +382,19 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     return _full(shape, fill_value, None if dtype is None else array_dtype(dtype))
 
 
-def _full(shape: Sequence[int], fill_value: Any, dtype: np.dtype[Any] | None) -> Any:
+def _full(
+    shape: Sequence[int], fill_value: Any, dtype: np.dtype[Any] | None, weak_type: bool = False
+) -> Any:
     shape = canonical_shape("full", shape)
     if dtype is not None and isinstance(fill_value, (bool, int, float, complex)):
-        return spread_scalar(constant(fill_value, dtype), shape)
+        return spread_scalar(constant(fill_value, dtype, weak_type), shape)
     value = as_array(fill_value)
     if value.aval.shape:
         raise TypeError(
             f"full takes one value to fill with, 0-d; got {value.aval}. "
             "To repeat an array use lax.broadcast_in_dim."
         )
-    if dtype is not None and value.aval.dtype != dtype:
+    if dtype is not None:
         value = convert_element_type(value, dtype)
     return spread_scalar(value, shape)
 
@@ -409,8 +411,9 @@ def full_like(
     Array([7, 7, 7], dtype=int32)
     """
     aval = x if isinstance(x, ShapedArray) else as_array(x).aval
+    weak = dtype is None and aval.weak_type
     dtype = aval.dtype if dtype is None else array_dtype(dtype)
-    return _full(aval.shape if shape is None else shape, fill_value, dtype)
+    return _full(aval.shape if shape is None else shape, fill_value, dtype, weak)
 
 
 @strict
