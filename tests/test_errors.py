@@ -48,6 +48,7 @@ def name_of(cls):
         ("KeyReuseError", [errors.JAXTypeError]),
         ("JaxprTypeError", [TypeError]),
         ("ImmutableArrayError", [TypeError]),
+        ("MaskedArrayError", [ValueError]),
         ("DeletedArrayError", [RuntimeError]),
         ("EngineError", [RuntimeError]),
         ("EngineUnsupported", [errors.EngineError]),

@@ -91,7 +91,7 @@ def as_array(x: Any) -> Array:
     if x.__class__ in _SCALAR_RANK:
         return scalar(x, weak_aval(x.__class__, x64))
     if isinstance(x, (np.ndarray, np.generic)):
-        return from_numpy(np.asarray(x), x64)
+        return from_numpy(unmasked(x), x64)
     scalar_class: Any
     for scalar_class in _SCALAR_RANK:  # subclasses: enum members, IntFlag, ..
         if isinstance(x, scalar_class):
@@ -100,6 +100,15 @@ def as_array(x: Any) -> Array:
     if convert is not None:
         return as_array(convert())
     raise NotAnArray(x)
+
+
+def unmasked(x: Any) -> np.ndarray[Any, Any]:
+    """What NumPy reads `x` as; raises MaskedArrayError where elements of it are masked."""
+    if x.__class__ is not np.ndarray and isinstance(x, np.ndarray):
+        mask = getattr(x, "mask", None)
+        if isinstance(mask, (np.ndarray, np.bool_)) and mask.any():
+            raise errors.MaskedArrayError.of(x, int(mask.sum()), at=source.here())
+    return np.asarray(x)
 
 
 def from_numpy(value: np.ndarray[Any, Any], x64: bool) -> Array:

@@ -252,6 +252,52 @@ class DeviceMemoryError(MemoryError, EngineError):
         return cls._of(rule, ways=[] if hopeless else ways, at=at)
 
 
+class MaskedArrayError(Explained, ValueError):
+    """A masked array of `numpy.ma` has masked elements, and arrays here have no masks.
+
+    Its values would be computed with as if none were masked. One in which nothing is masked is
+    taken for the plain array that it is.
+
+    Fails:
+
+    ```python
+    # raises: MaskedArrayError
+    import numpy as np
+    import hloom.numpy as jnp
+
+    x = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    jnp.sum(x)
+    ```
+
+    Works: put numbers in place of what is masked, or say for each function what to leave out.
+
+    ```python
+    import numpy as np
+    import hloom.numpy as jnp
+
+    x = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    jnp.sum(x.filled(0))
+    jnp.sum(x.data, where=~x.mask)
+    jnp.where(x.mask, jnp.nan, x.data)
+    ```
+    """
+
+    @classmethod
+    def of(cls, value: Any, masked: int, *, at: Any = None) -> Self:
+        """`value`, an array of `numpy.ma` with so many masked elements."""
+        shape = ",".join(map(str, value.shape))
+        rule = (
+            f"Arrays have no masks, and {masked} of {value.size} elements of this masked "
+            f"{value.dtype.name}[{shape}] are masked: they would be computed with all the same."
+        )
+        ways = [
+            ("x.filled(0)", "numbers in their place"),
+            ("jnp.where(x.mask, 0, x.data)", "the same, where x is traced later"),
+            ("jnp.sum(x.data, where=~x.mask)", "a reduction that leaves them out"),
+        ]
+        return cls._of(rule, ways=ways, at=at)
+
+
 class JaxprTypeError(TypeError):
     """A Jaxpr is not well formed: a variable is not bound, or a type is not what is inferred.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import as_array
 from hloom.core.tables import Tables
@@ -320,6 +320,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """
     try:
         a1, a2 = [array_like("array_equal", a) for a in comparable((a1, a2))]
+    except errors.MaskedArrayError:
+        raise
     except (TypeError, ValueError):
         return as_array(False)
     if a1.aval.shape != a2.aval.shape:
@@ -348,6 +350,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     try:
         a1, a2 = [array_like("array_equiv", a) for a in comparable((a1, a2))]
         np.broadcast_shapes(a1.aval.shape, a2.aval.shape)
+    except errors.MaskedArrayError:
+        raise
     except (TypeError, ValueError):
         return as_array(False)
     return _array_equiv(a1, a2)

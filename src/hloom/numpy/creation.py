@@ -18,7 +18,7 @@ from hloom.control.devices import check_device
 from hloom.core import executable
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array, narrow, weak_aval
+from hloom.core.operands import as_array, narrow, unmasked, weak_aval
 from hloom.core.trace import Tracer
 from hloom.numpy import promotion
 from hloom.numpy.arguments import check_order, dtype_argument, shape_argument
@@ -171,7 +171,7 @@ def _from_other(name: str, x: Any, dtype: np.dtype[Any] | None, copy: bool | Non
     if isinstance(x, (int, float, complex)) and dtype is None:
         return as_array(x)
     if hasattr(x, "__array__") or hasattr(x, "__array_interface__"):
-        return _from_ndarray(name, np.asarray(x), dtype)
+        return _from_ndarray(name, unmasked(x), dtype)
     if isinstance(x, (bytearray, memoryview, range)) or _is_buffer(x):
         return _from_ndarray(name, np.asarray(x), dtype)
     if (

@@ -13,7 +13,7 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
-from hloom.core.operands import as_array
+from hloom.core.operands import as_array, unmasked
 from hloom.core.trace import Tracer
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, refuse_data
@@ -66,7 +66,7 @@ def _known(x: Any) -> NDArray | None:
         return None if concrete is None else concrete._value()
     if isinstance(x, (list, tuple)) and any(isinstance(each, Tracer) for each in x):
         return None
-    return np.asarray(x)
+    return unmasked(x)
 
 
 def _flattened(name: str, a: Any, axis: Any) -> tuple[Array, int]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hloom.control.devices import PLATFORM, SingleDeviceSharding, check_device, devices
 from hloom.core.array import Array
+from hloom.core.operands import unmasked
 from hloom.numpy.creation import array
 
 
@@ -183,4 +184,4 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         return array(x) if copy else x
     if copy is False:
         raise ValueError("from_dlpack: values of other libraries are copied; leave copy=False out")
-    return array(np.from_dlpack(x))
+    return array(np.from_dlpack(unmasked(x) if isinstance(x, np.ndarray) else x))

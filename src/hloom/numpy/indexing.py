@@ -19,6 +19,7 @@ from hloom.config import current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.executable import ENGINES, put
+from hloom.core.operands import unmasked
 from hloom.core.tables import Tables
 from hloom.numpy import eager, promotion
 from hloom.numpy.fitting import fit
@@ -356,7 +357,7 @@ def _is_plain_mask(x: Array, index: Any) -> bool:
 
 def _masked(x: Array, mask: Any) -> Array:
     """`x[mask]`: the result's shape depends on values, so the host selects; nothing is compiled."""
-    value = mask if isinstance(mask, np.ndarray) else mask._value()
+    value = unmasked(mask) if isinstance(mask, np.ndarray) else mask._value()
     if value.ndim > x.aval.ndim:
         raise IndexError(
             f"too many indices for array: array is {x.aval.ndim}-dimensional, but {value.ndim} "

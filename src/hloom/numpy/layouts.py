@@ -15,7 +15,7 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import from_numpy
+from hloom.core.operands import from_numpy, unmasked
 from hloom.core.trace import Tracer
 from hloom.numpy import promotion
 from hloom.ops.compare import lt, select_n
@@ -164,6 +164,7 @@ def _item(x: Any) -> Any:
             return from_numpy(np.zeros(0, np.int32), True)
         x = promotion.sequence("index", x)
     elif isinstance(x, np.ndarray):
+        x = unmasked(x)
         if x.dtype.kind not in "biu":
             raise IndexError(
                 f"arrays used as indices must be of integer (or boolean) type; got {x.dtype}"

@@ -17,7 +17,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.core.operands import from_numpy
+from hloom.core.operands import from_numpy, unmasked
 from hloom.numpy import eager
 from hloom.numpy.arguments import refuse_out
 from hloom.numpy.axes import axis_argument
@@ -268,7 +268,7 @@ def _fractions(name: str, q: Any, whole: int) -> tuple[Any, Any]:
     if q.__class__ in (int, float, bool):
         return _of_number(name, q, whole), None
     if isinstance(q, (np.ndarray, np.generic)) or (isinstance(q, (list, tuple)) and _is_plain(q)):
-        value = np.asarray(q)
+        value = unmasked(q)
         given = from_numpy(value.astype(np.float64) if value.dtype.kind in "biu" else value, True)
     else:
         given = array_like(name, q)

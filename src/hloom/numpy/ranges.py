@@ -15,7 +15,7 @@ from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import scalar
+from hloom.core.operands import scalar, unmasked
 from hloom.core.trace import Tracer
 from hloom.errors import ConcretizationTypeError
 from hloom.numpy import eager, promotion
@@ -99,7 +99,7 @@ def _bound(parameter: str, x: Any) -> Any:
         return x
     if isinstance(x, Tracer) and x.concrete() is None:
         raise ConcretizationTypeError.parameter("arange", parameter, x.traced())
-    value = np.asarray(x)
+    value = unmasked(x)
     if value.ndim:
         raise ValueError(
             f"arange takes numbers; {parameter} has shape {value.shape}. Take one element, x[0]."

@@ -16,7 +16,7 @@ from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array, scalar, weak_aval
+from hloom.core.operands import as_array, scalar, unmasked, weak_aval
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import argument
 from hloom.numpy.arguments import warn
@@ -38,6 +38,9 @@ def from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None = Non
     if is_plain(x):
         return put(plain_value(name, x, dtype))
     elements = list(leaves(x))
+    for element in elements:
+        if isinstance(element, np.ndarray):
+            unmasked(element)
     if not any(_is_array(e) for e in elements):
         return put(plain_value(name, x, _common_dtype(name, elements) if dtype is None else dtype))
     if dtype is None:
