@@ -123,7 +123,7 @@ def _spelling(dtype: Any, wanted: np.dtype[Any]) -> Any:
 
 @eager.function(static=("dtype",))
 def _view(x: Any, *, dtype: Any) -> Any:
-    aval, old, new = x.aval, x.aval.dtype.itemsize, dtype.itemsize
+    aval, old, new = x.aval, dtypes.bits(x.aval.dtype), dtypes.bits(dtype)
     if old == new or not aval.ndim:
         return bitcast_convert_type_p(x, new_dtype=dtype)
     last = aval.shape[-1]
@@ -169,23 +169,25 @@ def _view_of_parts(x: Any, *, dtype: Any) -> Any:
         last = pairs.aval.ndim - 1
         return lax_complex(*[index_in_dim(pairs, i, last, keepdims=False) for i in (0, 1)])
     if dtypes.kind(dtype) == "bool":
-        return convert_element_type(bitcast_convert_type_p(x, new_dtype=UINT8), dtype)
-    return bitcast_convert_type_p(convert_element_type(x, UINT8), new_dtype=dtype)
+        return convert_element_type(_view(x, dtype=UINT8), dtype)
+    return _view(convert_element_type(x, UINT8), dtype=dtype)
 
 
 def _check_view(aval: ShapedArray, wanted: np.dtype[Any]) -> None:
     """Raise ValueError or TypeError where the bits can't be read as `wanted`."""
-    old, new = aval.dtype.itemsize, wanted.itemsize
+    old, new = (8 if d == np.bool_ else dtypes.bits(d) for d in (aval.dtype, wanted))
     kinds = [dtypes.kind(aval.dtype), dtypes.kind(wanted)]
     if "complex" in kinds:
-        part = {8: "float32", 16: "float64"}[aval.dtype.itemsize if kinds[0] == "complex" else new]
+        part = {64: "float32", 128: "float64"}[old if kinds[0] == "complex" else new]
         if (wanted if kinds[0] == "complex" else aval.dtype).name != part:
             raise TypeError(
                 f"view: {aval} can't be read as {wanted.name}: complex numbers are read as, and "
                 "made of, floats of half their width"
             )
-    elif "bool" in kinds and (old, new) != (1, 1):
-        raise TypeError(f"view: {aval} can't be read as {wanted.name}; only one byte is a bool")
+    elif wanted == np.bool_ and old != 8 and aval.size:
+        raise TypeError(
+            f"view: {aval} can't be read as bool: bytes of it are neither 0 nor 1; compare: x != 0"
+        )
     if old != new and not aval.ndim:
         raise ValueError(
             "view: Changing the dtype of a 0d array is only supported if the itemsize is "

@@ -137,8 +137,10 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     >>> lax.convert_element_type(jnp.array([-1.5, 2.7, 1e10, jnp.nan]), "int32")
     Array([        -1,          2, 2147483647,          0], dtype=int32)
     """
-    operand = as_array(operand)
     dtype = dtypes.canonicalize(new_dtype, current.get().config.enable_x64)
+    if operand.__class__ is int and dtypes.in_domain(dtype, "inexact"):
+        operand = float(operand)  # of any size
+    operand = as_array(operand)
     if operand.aval.dtype == dtype and not operand.aval.weak_type:
         return operand
     complex_lost = dtypes.kind(dtype) not in ("complex", "bool")
@@ -170,9 +172,9 @@ class BitcastConvertType(Primitive):
         old, new = dtypes.bits(x.dtype), dtypes.bits(new_dtype)
         if old == new:
             return ShapedArray(x.shape, new_dtype)
-        if min(old, new) < 8:
-            raise TypeError(
-                f"bitcast_convert_type changes the width of whole bytes only; got {x} to "
+        if any(dtypes.kind(d) == "float" and dtypes.bits(d) < 8 for d in (x.dtype, new_dtype)):
+            raise TypeError(  # XLA's bitcast of a 4-bit float to another width does not compile
+                f"bitcast_convert_type of 4-bit floats takes and gives 4 bits; got {x} to "
                 f"{new_dtype.name}. Convert by value: lax.convert_element_type."
             )
         if new < old:
@@ -187,6 +189,8 @@ class BitcastConvertType(Primitive):
 
     def numpy(self, x: Any, *, new_dtype: np.dtype[Any]) -> Any:
         out = self.infer(ShapedArray(x.shape, x.dtype), new_dtype=new_dtype)
+        if min(dtypes.bits(x.dtype), dtypes.bits(new_dtype)) < 8:
+            return _fields(np.ascontiguousarray(x), new_dtype).reshape(out.shape)
         return np.ascontiguousarray(x).reshape(-1).view(new_dtype).reshape(out.shape)
 
     def emit(self, block: Any, out: ShapedArray, x: Any, *, new_dtype: np.dtype[Any]) -> Any:
@@ -204,6 +208,19 @@ class BitcastConvertType(Primitive):
         self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
     ) -> tuple[Any, int]:
         return self(linear.move(operands[0], axes[0] or 0, 0), **params), 0
+
+
+def _fields(x: Any, new_dtype: np.dtype[Any]) -> Any:
+    """The bits in another dtype where either has fewer than 8, which NumPy keeps in a byte each."""
+    old, new = dtypes.bits(x.dtype), dtypes.bits(new_dtype)
+    count = max(old, new) // min(old, new)
+    shifts = np.arange(count, dtype=np.uint64) * np.uint64(min(old, new))
+    bits = x.reshape(-1).view(f"u{x.dtype.itemsize}").astype(np.uint64)
+    if new < old:
+        bits = bits[:, None] >> shifts
+    elif new > old:
+        bits = ((bits & np.uint64(2**old - 1)).reshape(-1, count) << shifts).sum(1)
+    return (bits & np.uint64(2**new - 1)).astype(f"u{new_dtype.itemsize}").view(new_dtype)
 
 
 bitcast_convert_type_p = BitcastConvertType("bitcast_convert_type")
