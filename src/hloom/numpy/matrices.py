@@ -15,14 +15,15 @@ from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.trace import Tracer
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, dtype_argument
 from hloom.numpy.creation import static
 from hloom.numpy.promotion import array_like
 from hloom.numpy.ranges import iota
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.compare import eq, ge, select
-from hloom.ops.convert import convert_element_type_p
+from hloom.ops.arithmetic import add, mul, sub
+from hloom.ops.compare import clamp, eq, ge, select
+from hloom.ops.convert import convert_element_type, convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim, constant, spread_scalar
 from hloom.ops.shape import reshape
 from hloom.ops.slicing import concatenate, pad
@@ -31,13 +32,20 @@ from hloom.ops.slicing import slice as lax_slice
 INT32 = np.dtype("int32")
 
 
-def _sizes(name: str, rows: Any, columns: Any, k: Any) -> tuple[tuple[int, int], int]:
+def _sizes(name: str, rows: Any, columns: Any, k: Any) -> tuple[tuple[int, int], Any]:
     n = count_argument(name, "N", rows)
     m = n if columns is None else count_argument(name, "M", columns)
     if n < 0 or m < 0:
         raise ValueError(f"{name}: negative dimensions are not allowed; got shape {(n, m)}")
-    k = count_argument(name, "k", k)
-    return (n, m), max(min(k, m), -n)
+    return (n, m), _diagonal(name, k, n, m)
+
+
+def _diagonal(name: str, k: Any, n: int, m: int) -> Any:
+    """The number of a diagonal of an n by m matrix, an int or a traced i32; -n or m beyond it."""
+    if isinstance(k, Tracer) and k.concrete() is None and dtypes.in_domain(k.aval.dtype, "integer"):
+        if not k.aval.shape:
+            return clamp(constant(-n, INT32), convert_element_type(k, INT32), constant(m, INT32))
+    return max(min(count_argument(name, "k", k), m), -n)
 
 
 def _dtype(name: str, dtype: Any) -> np.dtype[Any]:
@@ -48,9 +56,11 @@ def _dtype(name: str, dtype: Any) -> np.dtype[Any]:
     )
 
 
-def _distance(shape: tuple[int, ...], k: int) -> tuple[Any, Any]:
+def _distance(shape: tuple[int, ...], k: Any) -> tuple[Any, Any]:
     """Row + k and column of every element of a matrix."""
     row, column = iota(INT32, shape, len(shape) - 2), iota(INT32, shape, len(shape) - 1)
+    if isinstance(k, Array):
+        return add(row, k), column
     return (add(row, constant(k, INT32)) if k else row), column
 
 
@@ -65,7 +75,8 @@ def eye(
 ) -> Array:
     """An N by M matrix with ones on its k-th diagonal and zeros elsewhere; M is N by default.
 
-    Raises TypeError for sizes that are no integers, ValueError for negative ones.
+    `k` may be traced.  Raises TypeError for sizes that are no integers, ValueError for negative
+    ones.
 
     >>> jnp.eye(2, 3, k=1)
     Array([[0., 1., 0.],
@@ -112,13 +123,13 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     return static(ShapedArray(shape, found), lambda: np.tri(*shape, k).astype(found), traced)
 
 
-def _matrix(name: str, x: Any, k: Any) -> tuple[Array, int]:
+def _matrix(name: str, x: Any, k: Any) -> tuple[Array, Any]:
     x = array_like(name, x)
     if x.aval.ndim < 2:
         raise ValueError(
             f"{name} takes an array of at least 2 axes; got {x.aval}. For a vector use jnp.diag(x)."
         )
-    return x, max(min(k, x.aval.shape[-1]), -x.aval.shape[-2] - 1)
+    return x, _diagonal(name, k, x.aval.shape[-2] + 1, x.aval.shape[-1])
 
 
 @eager.function(static=("k",))
@@ -149,7 +160,8 @@ def triu(m: Any, k: int = 0) -> Any:
     """
     m, k = _matrix("triu", m, k)
     shape = m.aval.shape
-    below = _spread(ge(*_distance(shape[-2:], k - 1)), shape)
+    before = sub(k, constant(1, INT32)) if isinstance(k, Array) else k - 1
+    below = _spread(ge(*_distance(shape[-2:], before)), shape)
     return select(below, spread_scalar(_zero(m), shape), m)
 
 
@@ -228,7 +240,8 @@ def diagonal_of(x: Any, k: int) -> Any:
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The matrix of powers of the vector `x`, highest first unless `increasing`: N columns.
 
-    Raises ValueError for other than 1 axis or a negative N.
+    Bools and integers narrower than the default integer become it, as powers are large.  Raises
+    ValueError for other than 1 axis or a negative N.
 
     >>> jnp.vander(jnp.array([1, 2, 3]))
     Array([[1, 1, 1],
@@ -238,9 +251,9 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     x = array_like("vander", x)
     if x.aval.ndim != 1:
         raise ValueError(f"vander: x must be a one-dimensional array or sequence; got {x.aval}")
-    if dtypes.kind(x.aval.dtype) == "bool":
-        found = dtypes.default_int(current.get().config.enable_x64)
-        x = convert_element_type_p(x, new_dtype=found, weak_type=False)
+    whole = dtypes.default_int(current.get().config.enable_x64)
+    if dtypes.in_domain(x.aval.dtype, "bits") and dtypes.bits(x.aval.dtype) < dtypes.bits(whole):
+        x = convert_element_type_p(x, new_dtype=whole, weak_type=False)
     size = x.aval.size
     count = size if N is None else count_argument("vander", "N", N)
     if count < 0:
