@@ -85,7 +85,8 @@ def parse(
     operands: list[Any] = []
     checked, axis = True, 0
     # Index arrays that are broadcast to no elements name no position, whatever is in them.
-    allowed = outside.named or any(isinstance(x, Array) and not x.aval.size for x in items)
+    none = any(isinstance(x, Array) and not x.aval.size for x in items)
+    allowed = outside.named or not outside.wrap or none
     for item in items:
         if item is None or item is Ellipsis:
             entries.append(("new",) if item is None else ("gap",))
@@ -110,6 +111,10 @@ def parse(
         else:
             checked = _check_bounds(item, axis, size, allowed) and checked
             scalar = not item.aval.shape and mode == "clip"
+            if scalar and not size:
+                if not none:
+                    raise IndexError(f"index is out of bounds for axis {axis} with size 0")
+                scalar = False
             entries.append(("int", None) if scalar else ("array",))
             operands.append(item)
         axis += 1
@@ -275,7 +280,7 @@ def _allowed(item: Any, size: int, outside: Outside) -> Any:
     """An item where positions out of bounds may be asked for: integers out of bounds as arrays."""
     if isinstance(item, int):
         low = -size if outside.wrap else 0
-        if low <= item < size or not outside.named:
+        if low <= item < size or not (outside.named or low == 0 > item):
             return item
         if -(2**31) <= item < 2**31:
             item = from_numpy(np.asarray(item, np.int32), True)

@@ -173,8 +173,8 @@ def take_along_axis(
 
     `arr` and `indices` broadcast along the other axes.  With `axis=None` the flat array is read, at
     1-d `indices`.  Known places outside raise IndexError; traced ones give `fill_value`, or what
-    `mode` says, as in `take`.  Raises ValueError for another number of axes, IndexError for places
-    that are no integers.
+    `mode` says, as in `take`, but that "clip" counts negative ones from the end.  Raises ValueError
+    for another number of axes, IndexError for places that are no integers.
 
     >>> x = jnp.array([[30, 10, 20], [5, 6, 4]])
     >>> jnp.take_along_axis(x, jnp.argsort(x, axis=1), axis=1)
@@ -234,6 +234,8 @@ def _take_along_axis(
     if not size:
         return _nothing(a, shape, filling)
     a = broadcast_to(a, tuple([size if i == axis else n for i, n in enumerate(shape)]))
+    if wrap and mode == "clip":  # from the end first: NumPy has no modes here, and JAX has this
+        indices = wrap_traced(indices, size, False)
     places, mode = _within(broadcast_to(indices, shape), size, mode) if wrap else (indices, mode)
     others = tuple([i for i in range(len(shape)) if i != axis])
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
