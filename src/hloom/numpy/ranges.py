@@ -209,6 +209,8 @@ def linspace(
         values, step = np.linspace(
             start, stop, spacing.num, spacing.endpoint, retstep=True, dtype=spacing.asked, axis=axis
         )
+        if dtypes.in_domain(spacing.dtype, "integer"):
+            values = np.floor(values)
         made = spacing.sent(values)
         return (made, put(numpy_convert(np.asarray(step), spacing.inexact))) if retstep else made
     return _linspace(*spacing.operands(start, stop), spacing=spacing, retstep=bool(retstep))
@@ -302,7 +304,9 @@ class Spacing:
             common if dtypes.kind(common) in ("float", "complex") else dtypes.default_float(x64)
         )
         self.dtype = self.inexact if dtype is None else dtype_argument(name, dtype)
-        self.asked = self.dtype if dtype is not None and self.dtype.isbuiltin == 1 else None
+        # NumPy's integers wrap: it is asked for floats, which saturate.
+        known_to_numpy = dtypes.in_domain(self.dtype, "inexact") and self.dtype.isbuiltin == 1
+        self.asked = self.dtype if dtype is not None and known_to_numpy else None
         # Numbers known while tracing are worked with in double precision, as NumPy does.
         wide = np.dtype("complex128" if dtypes.kind(common) == "complex" else "float64")
         self.work = wide if known else self.inexact
@@ -320,7 +324,7 @@ class Spacing:
     def sent(self, values: NDArray) -> Array:
         """Values made on the host, as an array of the result's dtype."""
         if values.dtype != self.dtype:
-            if self.dtype.isbuiltin == 1 and values.dtype.kind in "fc":
+            if self.dtype.isbuiltin == 1 and self.dtype.kind in "fc" and values.dtype.kind in "fc":
                 values = values.astype(self.dtype)  # as `numpy_convert` does, in half the time
             else:
                 values = np.asarray(numpy_convert(values, self.dtype))
@@ -337,8 +341,6 @@ class Spacing:
 
     def result(self, made: Any) -> Any:
         """The numbers, first axis first, in the result's dtype and order of axes."""
-        if dtypes.kind(self.dtype) in ("signed", "unsigned"):
-            made = floor(made)
         axis = self.axis if self.axis >= 0 else self.axis + made.aval.ndim
         if not 0 <= axis < made.aval.ndim:
             raise np.exceptions.AxisError(self.axis, made.aval.ndim)
@@ -381,11 +383,12 @@ def _evenly(start: Any, stop: Any, spacing: Spacing) -> tuple[Any, Any]:
     start, stop = promotion.broadcast_to(start, shape), promotion.broadcast_to(stop, shape)
     parts = spacing.num - 1 if spacing.endpoint else spacing.num
     delta = sub(stop, start)
-    step = div(delta, _number(parts or float("nan"), spacing.work))
+    undefined = _number(float("nan"), spacing.work)  # of fewer than two numbers, as in NumPy
+    step = div(delta, _number(parts, spacing.work)) if parts > 0 else undefined
     if not spacing.num:
         return spread_scalar(_number(0.0, spacing.work), whole), step
     position = promotion.broadcast_to(spacing.positions(len(whole)), whole)
-    made = mul(position, _over(step if parts else delta, whole))
+    made = mul(position, _over(step if parts > 0 else delta, whole))
     made = add(made, _over(start, whole))
     if spacing.endpoint and spacing.num > 1:
         is_last = eq(position, _number(spacing.num - 1, spacing.work))
@@ -407,6 +410,8 @@ def _number(value: float, dtype: np.dtype[Any]) -> Array:
 @eager.function(static=("spacing", "retstep"))
 def _linspace(start: Any, stop: Any, *, spacing: Spacing, retstep: bool) -> Any:
     made, step = _evenly(start, stop, spacing)
+    if dtypes.in_domain(spacing.dtype, "integer"):
+        made = floor(made)
     return (
         (spacing.result(made), _converted(step, spacing.inexact))
         if retstep
