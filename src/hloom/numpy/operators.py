@@ -88,11 +88,24 @@ def _round(self: Any, ndigits: int | None = None) -> Any:
     return rounding.round(self, 0 if ndigits is None else ndigits)
 
 
+# What Python asks the operand on the right, where ours has no answer.
+REFLECTED = {
+    "*": "__rmul__", "==": "__eq__", "!=": "__ne__", "<": "__gt__", "<=": "__ge__", ">": "__lt__",
+    ">=": "__le__",
+}  # fmt: skip
+
+
 def _no_list(symbol: str) -> Function:
-    """A comparison's answer to what is no operand: Python would take NotImplemented for False."""
+    """An operator's answer to what is no operand: NotImplemented, but not to a list or a tuple.
+
+    Python would repeat the list, or take NotImplemented for False.  A subclass with an operator of
+    its own is asked.
+    """
+    reflected = REFLECTED[symbol]
+    of_lists = (getattr(list, reflected), getattr(tuple, reflected))
 
     def stranger(self: Any, other: Any) -> Any:
-        if isinstance(other, (list, tuple)):
+        if isinstance(other, (list, tuple)) and getattr(type(other), reflected) in of_lists:
             raise TypeError(
                 f"unsupported operand type(s) for {symbol}: 'Array' and {type(other).__name__!r}. "
                 f"Make an array of it: x {symbol} jnp.array(..)"
