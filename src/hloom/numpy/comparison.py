@@ -15,7 +15,7 @@ from hloom.core.operands import as_array
 from hloom.core.tables import Tables
 from hloom.numpy import eager
 from hloom.numpy.domains import is_complex, kind_of
-from hloom.numpy.fitting import TRUTHS, comparable
+from hloom.numpy.fitting import TRUTHS, comparable, default_integer
 from hloom.numpy.promotion import array_like, broadcast, promote, promote_inexact, result_dtype
 from hloom.numpy.width import keeps_width
 from hloom.ops import arithmetic, binary, compare, unary
@@ -245,8 +245,16 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     >>> jnp.isclose(jnp.array([1.0, jnp.inf, jnp.nan]), jnp.array([1.000001, jnp.inf, jnp.nan]))
     Array([ True,  True, False], dtype=bool)
     """
-    a, b = comparable((a, b))
-    return _isclose(a, b, rtol, atol, equal_nan=bool(equal_nan))
+    return _isclose(*_near(a, b), rtol, atol, equal_nan=bool(equal_nan))
+
+
+def _near(a: Any, b: Any) -> list[Any]:
+    """The operands, Python integers that don't fit the dtype beside them as floats."""
+    most = int(dtypes.iinfo(default_integer()).max)
+    return [
+        float(x) if x.__class__ is int and (y is not x or abs(x) > most) else y
+        for x, y in zip((a, b), comparable((a, b)))
+    ]
 
 
 @eager.function(static=("equal_nan",))
@@ -295,7 +303,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.000001]))
     Array(True, dtype=bool)
     """
-    a, b = comparable((a, b))
+    a, b = _near(a, b)
     return _allclose(a, b, rtol, atol, equal_nan=bool(equal_nan))
 
 

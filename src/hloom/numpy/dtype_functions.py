@@ -42,7 +42,8 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that arrays, numbers and dtypes are promoted to together.
 
-    Raises ValueError without arguments.  Differs from NumPy as `promote_types` does.
+    None stands for the default float.  Raises ValueError without arguments.  Differs from NumPy as
+    `promote_types` does.
 
     >>> jnp.result_type(jnp.int8(1), 2.5)
     dtype('float32')
@@ -51,6 +52,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
         raise ValueError("result_type: at least one array or dtype is required")
     config = current.get().config
     given = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in arrays_and_dtypes]
+    given = [dtypes.default_float(config.enable_x64) if x is None else x for x in given]
     return dtypes.result_type(*given, x64=config.enable_x64, mode=config.numpy_dtype_promotion)
 
 

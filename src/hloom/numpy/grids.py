@@ -105,6 +105,8 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any
 # ---- index objects ------------------------------------------------------------------------------
 def _range(item: slice) -> Array:
     """What a slice stands for: `a:b:c` is arange, `a:b:nj` is linspace with n numbers."""
+    if item == slice(None):
+        return arange(0)
     start = 0 if item.start is None else item.start
     if isinstance(item.step, complex):
         made: Array = linspace(start, item.stop, int(abs(item.step)))
@@ -124,6 +126,8 @@ class Grid:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return _range(key)
+        if not key:
+            return () if self._sparse else arange(0)
         ranges = promote_dtypes(self._name, *[_range(each) for each in key])
         made = meshgrid(*ranges, indexing="ij", sparse=self._sparse)
         return tuple(made) if self._sparse else stack(made)
@@ -146,22 +150,22 @@ class Joiner:
     def __getitem__(self, key: Any) -> Array:
         items = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, trans1d = self._defaults
-        if items and isinstance(items[0], str):
-            axis, ndmin, trans1d = self._directive(items.pop(0))
+        directive = items.pop(0) if items and isinstance(items[0], str) else ""
+        if directive not in ("", "r", "c"):
+            axis, ndmin, trans1d = self._directive(directive)
         parts = [self._part(each, ndmin, trans1d) for each in items]
         if not parts:
             raise ValueError(f"{self._name} needs at least one array")
         joined: Array = concatenate(
             promote_dtypes(self._name, *parts), axis if axis >= 0 else axis + parts[0].aval.ndim
         )
+        if directive in ("r", "c") and joined.aval.ndim == 1:  # NumPy's matrices: a row, a column
+            size = joined.aval.size
+            return reshape(joined, (1, size) if directive == "r" else (size, 1))
         return joined
 
     def _directive(self, text: str) -> tuple[int, int, int]:
         axis, ndmin, trans1d = self._defaults
-        if text in ("r", "c"):
-            raise NotImplementedError(
-                f"{self._name}[{text!r}, ..] makes a matrix, which NumPy gave up: use jnp.{text}_"
-            )
         try:
             given = [int(each) for each in text.split(",")]
         except ValueError:

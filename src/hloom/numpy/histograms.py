@@ -44,9 +44,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
     """How often each of 0, 1, 2, .. occurs in `x`, i32[n]; with weights, the sums of these.
 
     The result has `minlength` elements, or one more than the largest number.  Under a trace
-    `length` must be given instead: larger numbers are left out, negative ones count as 0.  Counts
-    are of the default integer dtype, sums floats.  Raises ValueError for known negative numbers,
-    for another number of axes, and weights of another shape; TypeError for what is no integers.
+    `length` must be given, and decides alone: larger numbers are left out, negative ones count as
+    0.  Counts are of the default integer dtype, sums floats.  Raises ValueError for known negative
+    numbers without `length`, for another number of axes, and weights of another shape; TypeError
+    for what is no integers.
 
     >>> jnp.bincount(jnp.array([1, 3, 1]))
     Array([0, 2, 0, 1], dtype=int32)
@@ -67,7 +68,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
 
 def _length(x: Any, minlength: int, length: Any) -> int:
     if length is not None:
-        return max(index(length), minlength)
+        return index(length)
     concrete = x.concrete()
     if concrete is None:
         raise errors.ConcretizationTypeError.parameter(
@@ -158,6 +159,16 @@ def _outer(name: str, a: Any, bounds: Any) -> tuple[Any, Any] | None:
     return (first - 0.5, last + 0.5) if first == last else (first, last)
 
 
+def _real(name: str, x: Any) -> Any:
+    """The numbers or edges; raises TypeError for complex ones, which have no order."""
+    if kind_of(x) == "complex":
+        raise TypeError(
+            f"{name}: complex numbers have no order to be counted in; got {x.aval}. Take a part or "
+            "the size: x.real, x.imag or abs(x)."
+        )
+    return x
+
+
 def _check_finite(name: str, a: Any) -> None:
     known = a.concrete()
     if known is None or kind_of(a) != "float" or not a.aval.size:
@@ -186,7 +197,7 @@ def _bins_argument(
                 f"jnp.{name}(a, bins={bins!r})", "a", a.traced()
             )
         return len(np.histogram_bin_edges(known._value(), bins, bounds)) - 1, None
-    edges = array_like(name, bins, 1)
+    edges = _real(name, array_like(name, bins, 1))
     if not edges.aval.shape:
         try:
             number = index(bins)
@@ -251,7 +262,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     >>> jnp.histogram_bin_edges(jnp.array([0.0, 1.0, 4.0]), bins=4)
     Array([0., 1., 2., 3., 4.], dtype=float32)
     """
-    a = array_like("histogram_bin_edges", a)
+    a = _real("histogram_bin_edges", array_like("histogram_bin_edges", a))
     number, edges = _bins_argument("histogram_bin_edges", a, bins, range, weights)
     if number is None:
         return edges
@@ -273,12 +284,13 @@ def histogram(
     A bin contains its lower edge, the last one both.  `bins` and `range` are those of
     `histogram_bin_edges`.  Counts are of the default integer dtype; with weights they are sums of
     these, with `density` floats: the area under all bins is 1.  Raises ValueError for weights of
-    another shape, and what `histogram_bin_edges` raises.
+    another shape, and what `histogram_bin_edges` raises.  Differs from NumPy, which sorts complex
+    numbers by their real parts, in that these are a TypeError.
 
     >>> jnp.histogram(jnp.array([1, 2, 1, 4]), bins=3)
     (Array([2, 1, 1], dtype=int32), Array([1., 2., 3., 4.], dtype=float32))
     """
-    a = array_like("histogram", a)
+    a = _real("histogram", array_like("histogram", a))
     if weights is not None:
         weights = array_like("histogram", weights, 4)
         if weights.aval.shape != a.aval.shape:
@@ -342,7 +354,7 @@ def histogramdd(
     Array([[1., 0.],
            [0., 2.]], dtype=float32)
     """
-    columns = _coordinates(sample)
+    columns = [_real("histogramdd", x) for x in _coordinates(sample)]
     d = len(columns)
     each = _for_each("bins", bins, d)
     bounds = [None] * d if range is None else _for_each("range", range, d)

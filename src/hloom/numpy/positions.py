@@ -308,7 +308,8 @@ def _integers(name: str, given: Any, position: int = 0) -> Array:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
     """The positions along each axis of elements that are given by their place in the flat array.
 
-    Raises ValueError for a known place out of range; traced ones are clipped.
+    They have the dtype of `indices`, if that is signed and can count along every axis, else the
+    default integer.  Raises ValueError for a known place out of range; traced ones are clipped.
 
     >>> jnp.unravel_index(5, (2, 3))
     (Array(1, dtype=int32), Array(2, dtype=int32))
@@ -334,15 +335,17 @@ def _default_int(x: Any) -> Any:
 
 @eager.function(static=("shape", "order"))
 def _unravel(x: Any, shape: tuple[int, ...], order: str) -> Any:
+    own = x.aval.dtype
     x = _default_int(x)
     dtype = x.aval.dtype
     x = clamp(constant(0, dtype), x, constant(max(prod(shape) - 1, 0), dtype))
-    return tuple(
-        [
-            mod(floor_divide(x, constant(max(step, 1), dtype)), constant(max(n, 1), dtype))
-            for step, n in zip(_strides("unravel_index", shape, order), shape)
-        ]
-    )
+    found = [
+        mod(floor_divide(x, constant(max(step, 1), dtype)), constant(max(n, 1), dtype))
+        for step, n in zip(_strides("unravel_index", shape, order), shape)
+    ]
+    signed = dtypes.kind(own) == "signed"
+    fits = signed and max(shape, default=1) - 1 <= int(dtypes.iinfo(own).max)
+    return tuple([convert_element_type(i, own) if fits else i for i in found])
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:

@@ -150,13 +150,15 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     """
     p = array_like("unwrap", p)
     axis = axis_argument("unwrap", axis, p.aval.ndim)
-    return _unwrap(p, discont, period, axis=axis) if p.aval.shape[axis] > 1 else p
+    return _unwrap(p, discont, period, axis=axis)
 
 
 @eager.function(static=("axis",))
 def _unwrap(p: Any, discont: Any, period: Any, *, axis: int) -> Any:
     p, period = domains.real_numbers("unwrap", p, period)
     size = p.aval.shape[axis]
+    if size < 2:
+        return p
     later = slice_in_dim(p, 1, size, axis=axis)
     step = arithmetic.sub(later, slice_in_dim(p, 0, size - 1, axis=axis))
     correction = arithmetic.sub(_small_step(step, period), step)

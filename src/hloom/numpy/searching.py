@@ -139,7 +139,10 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
 def _fills(name: str, fill_value: Any, ndim: int) -> Sequence[Any]:
     """A fill value for each axis."""
-    given = list(fill_value) if isinstance(fill_value, (tuple, list)) else [fill_value or 0] * ndim
+    if isinstance(fill_value, (tuple, list)):
+        given = list(fill_value)
+    else:
+        given = [0 if fill_value is None else fill_value] * ndim
     if len(given) != ndim:
         raise ValueError(
             f"{name}: fill_value must be a number, or one for each of {ndim} axes; got {fill_value}"

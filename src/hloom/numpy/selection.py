@@ -249,8 +249,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Array([2. , 0.5, 1. ], dtype=float32)
     """
     x = array_like("piecewise", x)
-    conditions = _conditions(x, condlist)
-    count, functions = len(conditions), list(funclist)
+    functions = list(funclist)
+    conditions = _conditions(x, condlist, len(functions))
+    count = len(conditions)
     if len(functions) == count + 1:
         functions.insert(0, functions.pop())
         conditions.insert(0, truth("piecewise", True))
@@ -265,11 +266,15 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     return _overwrite(x, conditions, values)
 
 
-def _conditions(x: Array, condlist: Any) -> list[Any]:
-    """A list of conditions; one alone, as an array or a list of numbers, counts as a list of it."""
+def _conditions(x: Array, condlist: Any, functions: int) -> list[Any]:
+    """A list of conditions; one alone, as an array or a list of bools, counts as a list of it.
+
+    Bools are one condition for each where there are as many functions, three or more.
+    """
     if isinstance(condlist, (list, tuple)):
         first = condlist[0] if condlist else None
-        if isinstance(first, (list, tuple, Array, np.ndarray)) or not x.aval.shape:
+        each = functions > 2 and functions - len(condlist) in (0, 1)
+        if isinstance(first, (list, tuple, Array, np.ndarray)) or not x.aval.shape or each:
             return [truth("piecewise", c) for c in condlist]
         return [truth("piecewise", condlist)]
     condition = truth("piecewise", condlist)

@@ -152,7 +152,7 @@ def variance(
     found = div(total, freedom if skip_nan else larger(freedom, constant(0, total.aval.dtype)))
     if skip_nan:
         found = masked(found, gt(freedom, constant(0, freedom.aval.dtype)), float("nan"))
-    found = cast(sqrt(found) if root else found, real_dtype(result))
+    found = cast(sqrt(found) if root else found, real_dtype(result) if dtype is None else result)
     return keep(found, shape, axes, keepdims)
 
 
@@ -187,7 +187,8 @@ def var(
 
     The sum of squares is divided by the number of elements less `ddof` (or `correction`, its other
     name); NaN where nothing is left.  `mean`, with kept axes, saves computing it.  Bools and
-    integers become the default float; the variance of complex numbers is real.  Raises AxisError
+    integers become the default float; the variance of complex numbers is real unless `dtype` says
+    otherwise.  Raises AxisError
     for an axis that is not there.  Differs from NumPy: narrow floats are computed in float32.
 
     >>> jnp.var(jnp.array([1, 2, 3, 4])), jnp.var(jnp.array([1, 2, 3, 4]), ddof=1)
