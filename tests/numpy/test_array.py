@@ -359,8 +359,8 @@ TEXTS = [
     ),
     (
         lambda: jnp.full(13, 123),
-        "Array([123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123],      "
-        "dtype=int32, weak_type=True)",
+        "Array([123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123],\n"
+        "      dtype=int32, weak_type=True)",
         None,
     ),
     (
@@ -376,6 +376,25 @@ def test_repr_and_str(make, shown, plain):
     assert repr(make()) == shown
     if plain is not None:
         assert str(make()) == plain == f"{make()}"
+
+
+class Named(np.ndarray):
+    """Prints as NumPy's arrays do, under our name."""
+
+
+Named.__name__ = "Array"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint16", "float16", "complex64"])
+@pytest.mark.parametrize("width", [75, 60, 30])
+def test_lines_break_where_numpys_do(dtype, width):
+    """Numbers, and the dtype behind them, of vectors of all lengths and of matrices."""
+    values = (np.random.default_rng(0).normal(size=130) * 100).astype(dtype)
+    for shape in [*[(n,) for n in range(1, 40)], (130,), (10, 13), (2, 5, 13), (13, 2, 5), (1, 1)]:
+        value = values[: np.prod(shape)].reshape(shape)
+        with np.printoptions(linewidth=width):
+            assert repr(jnp.asarray(value)) == repr(value.view(Named))
+            assert str(jnp.asarray(value)) == str(value)
 
 
 def test_printing_options_are_numpys():

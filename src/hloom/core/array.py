@@ -316,18 +316,20 @@ class Array:
 
 
 def text_of(x: Array, **options: Any) -> str:
-    """`Array([1., 2.], dtype=float32)`; `options` are those of `np.array2string`."""
+    """`Array([1., 2.], dtype=float32)`; `options` are those of `np.array2string`.
+
+    Lines are broken where NumPy breaks them, before the dtype too.
+    """
     kind = f"dtype={x.aval.dtype.name}" + (", weak_type=True" if x.aval.weak_type else "") + ")"
     if x.aval.size:
         text = np.array2string(x._value(), separator=", ", prefix="Array(", suffix=",", **options)
     else:
         text = f"[], shape={x.aval.shape}"
+    text = f"Array({text},"
     width = options.get("max_line_width") or np.get_printoptions()["linewidth"]
     last = len(text) - (text.rfind("\n") + 1)
-    gap = (
-        "      " if last + 2 + len(kind) + 1 > width else " "
-    )  # as in JAX, whose texts users compare with
-    return f"Array({text},{gap}{kind}"
+    gap = "\n      " if last + len(kind) + 1 > width else " "
+    return f"{text}{gap}{kind}"
 
 
 def _unpickle(value: np.ndarray[Any, Any], aval: ShapedArray) -> Array:
