@@ -57,6 +57,14 @@ CONVERSIONS = (
         plain=plainly(np.dtype(np.uint8)),
     ),
     Decision(
+        "Evenly spaced integers saturate too",
+        "jnp.linspace(x[0], x[1], 3, dtype='int32')",
+        (f64(0, 3e9),),
+        i32(0, 1500000000, I32.max),
+        "What is known on the host and what is traced agree. NumPy's wrap.",
+        numpy="undefined",
+    ),
+    Decision(
         "Any part makes a complex number true",
         "lax.convert_element_type(x, 'bool')",
         (c64(3j, 0, 1, complex(0, NAN)),),

@@ -385,4 +385,14 @@ ORDER = (
         xla=f32(0.0, -0.0, 1.0, NAN, 0.0),
         reference=f32(1e-45, -1e-45, 1.0, NAN, 0.0),
     ),
+    Decision(
+        "Between equal infinities lies that infinity",
+        "jnp.percentile(x, 50)",
+        (f32(INF, INF, 1.0, INF),),
+        scalar(INF),
+        "So does an infinity alone. NumPy subtracts the two: NaN.",
+        asks="np.percentile(x, 50)",
+        numpy=scalar(NAN),
+        rows=False,
+    ),
 )
