@@ -210,3 +210,18 @@ def test_a_strong_float_beside_a_weak_one_decides(name):
         for result in (function(*operands), hloom.jit(function)(*operands)):
             assert result.dtype == np.float32 and not result.weak_type
     assert function(weak, 2.0).weak_type
+
+
+@pytest.mark.parametrize("expression", ["jnp.pad(w, 1, constant_values=w[0])", "w.at[0].set(w[1])"])
+def test_transformations_keep_it(expression):
+    def program(w):
+        return eval(expression, {"jnp": jnp, "w": w})
+
+    w = _weak(STRONG_32)
+    assert hloom.jit(program)(w).weak_type
+    assert hloom.vmap(program)(jnp.stack([w, w])).weak_type
+    assert not hloom.vmap(program)(jnp.ones((2, 3))).weak_type
+    carried = hloom.lax.fori_loop(0, 3, lambda i, c: c.at[i].set(1.0), w)
+    assert carried.weak_type and carried.tolist() == [1, 1, 1]
+    strong = hloom.lax.fori_loop(0, 3, lambda i, c: c.at[i].set(jnp.float32(1)), w)
+    assert not strong.weak_type

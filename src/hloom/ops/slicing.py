@@ -267,7 +267,7 @@ class Pad(Primitive):
         if value_axis is None:
             return pad(x, value, config), x_axis
         # A value for each example: pad with anything, then choose.
-        out = pad(x, constant(0, x.aval.dtype), config)
+        out = pad(x, constant(0, x.aval.dtype, True), config)
         original = np.dtype(bool)
         is_x = pad(full(x.aval.shape, True, original), constant(False, original), config)
         return select_n(is_x, broadcast_in_dim(value, out.aval.shape, (x_axis,)), out), x_axis
