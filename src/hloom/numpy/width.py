@@ -35,12 +35,13 @@ def keeps_width(general: Callable[..., Any], exact: Iterable[str] = ()) -> Calla
 
     @wraps(general)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not current.get().config.enable_x64 and (
-            holds_wide(args)
-            or holds_wide([x for name, x in kwargs.items() if name not in uncounted])
-        ):
-            with enable_x64():
-                return general(*args, **kwargs)
+        if not current.get().config.enable_x64:
+            counted = kwargs.values()
+            if uncounted:
+                counted = [x for name, x in kwargs.items() if name not in uncounted]
+            if holds_wide(args) or holds_wide(counted):
+                with enable_x64():
+                    return general(*args, **kwargs)
         return general(*args, **kwargs)
 
     return call
