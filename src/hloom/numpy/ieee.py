@@ -260,7 +260,7 @@ def spacing(x: Any, /) -> Any:
     if dtypes.bits(x.aval.dtype) < 16:
         raise domains.unsupported("spacing", [x], "convert first: x.astype('float32')")
     if x.aval.dtype == FLOAT16:
-        return compare.select(unary.is_finite(x), _distance_upwards(x), NAN)
+        return weak_as(compare.select(unary.is_finite(x), _distance_upwards(x), NAN), x)
     limits = dtypes.finfo(x.aval.dtype)
     digits, infinity = int(limits.nmant), int(limits.maxexp) - int(limits.minexp) + 1
     bits = _bits(x)
