@@ -151,10 +151,9 @@ _FLOAT8 = tuple(name.replace("f", "float", 1) for name in NARROW_FLOATS)
 _WIDTH = "NumPy widens the float until it holds the integers; hloom leaves the width to you"
 _STORAGE = "2- and 4-bit integers are storage: hloom widens them only where you say so"
 _STORAGE_8 = "4- and 8-bit floats are storage: hloom widens them only where you say so"
-_KEEPS = "ml_dtypes widens the float, and before 0.7 has no answer; in hloom a float keeps its width"
-_MEETS = "ml_dtypes names no dtype for the two; hloom takes the first float that holds both"
+_KEEPS = "ml_dtypes widens the float (before 0.7 it has no answer); here a float keeps its width"
 
-#: Every pair of dtypes for which `promote_types` departs from NumPy's.  `hloom` and `numpy` are
+#: Every pair of dtypes for which `promote_types` departs from NumPy's (with ml_dtypes 0.7).  `hloom` and `numpy` are
 #: the two answers; "TypeError" is none, "wider" one that differs from pair to pair.
 #: Two departures are not pairs of dtypes: with 64-bit types off every answer is halved (int64 is
 #: int32 and so on); and uint64 with a signed integer is a *weak* float64, which yields to floats.
@@ -164,7 +163,6 @@ DEPARTURES = (
     Departure(_I32_UP, ("float32",), "float32", "float64", _WIDTH),
     Departure(_I32_UP, ("complex64",), "complex64", "complex128", _WIDTH),
     Departure(_I16_UP, ("bfloat16",), "bfloat16", "wider", _KEEPS),
-    Departure(("float16",), ("bfloat16",), "float32", "TypeError", _MEETS),
     Departure(_INT4, (*_INT4, *_WIDE, *_FLOAT8), "TypeError", "wider", _STORAGE),
     Departure(_FLOAT8, (*_FLOAT8, *_WIDE[8:]), "TypeError", "wider", _STORAGE_8),
     Departure(_I16_UP, _FLOAT8, "the float", "wider", _WIDTH),
