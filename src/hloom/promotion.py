@@ -153,7 +153,7 @@ _STORAGE = "2- and 4-bit integers are storage: hloom widens them only where you 
 _STORAGE_8 = "4- and 8-bit floats are storage: hloom widens them only where you say so"
 _KEEPS = "ml_dtypes widens the float (before 0.7 it has no answer); here a float keeps its width"
 
-#: Every pair of dtypes for which `promote_types` departs from NumPy's (with ml_dtypes 0.7).  `hloom`
+#: Every pair of dtypes for which `promote_types` departs from NumPy's, with ml_dtypes 0.7.  `hloom`
 #: and `numpy` are the two answers; "TypeError" is none, "wider" one that differs from pair to pair.
 #: Two departures are not pairs of dtypes: with 64-bit types off every answer is halved (int64 is
 #: int32 and so on); and uint64 with a signed integer is a *weak* float64, which yields to floats.
