@@ -10,6 +10,13 @@ wording stands here and not at the place that found the fault.
 
 from __future__ import annotations
 
+from hloom.errors.kinds import (
+    ArgumentError,
+    DonatedTwiceError,
+    IndexKindError,
+    ShapeError,
+    UnknownModeError,
+)
 from hloom.errors.running import (
     CacheWarning,
     DeletedArrayError,
@@ -40,15 +47,18 @@ from hloom.errors.tracing import (
 )
 
 __all__ = [
+    "ArgumentError",
     "CacheWarning",
     "ConcretizationTypeError",
     "DeletedArrayError",
     "DeviceMemoryError",
+    "DonatedTwiceError",
     "DroppedUpdateWarning",
     "EngineError",
     "EngineUnsupported",
     "ImmutableArrayError",
     "InconclusiveDimensionOperation",
+    "IndexKindError",
     "JAXIndexError",
     "JAXTypeError",
     "JaxRuntimeError",
@@ -56,12 +66,14 @@ __all__ = [
     "KeyReuseError",
     "MaskedArrayError",
     "NonConcreteBooleanIndexError",
+    "ShapeError",
     "Traced",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
     "TruncationWarning",
     "UnexpectedTracerError",
+    "UnknownModeError",
     "Where",
     "missing_rule",
     "unhashable_static",

@@ -1,6 +1,8 @@
 """The strict layer, `hloom.lax`: operations and control flow.  Re-exports only.
 
-Strict means: no promotion of dtypes, no broadcasting of ranks.  `hloom.numpy` is the lenient layer
+Strict means: no promotion of dtypes, no broadcasting of ranks.  The elementwise functions of two
+and three operands repeat axes of size 1 beside operands of the same rank, and take 0-d operands
+beside any; `select`, `select_n` and `clamp` take 0-d ones only.  `hloom.numpy` is the lenient layer
 on top.
 """
 

@@ -47,11 +47,14 @@ add_p = Elementwise(
 def add(x: Any, y: Any) -> Any:
     """The sum; integers wrap around.
 
-    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
-    otherwise.  Differs from NumPy: no promotion, no broadcasting, no bool.
+    Takes two operands of one number dtype and one rank, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no new axes, no bool.
 
     >>> lax.add(jnp.array([1.0, 2.0]), 0.5)
     Array([1.5, 2.5], dtype=float32)
+    >>> lax.add(jnp.array([[10], [20]]), jnp.array([[1, 2]]))
+    Array([[11, 12],
+           [21, 22]], dtype=int32)
     """
     return add_p(x, y)
 
@@ -68,8 +71,8 @@ sub_p = Elementwise(
 def sub(x: Any, y: Any) -> Any:
     """The difference `x - y`; integers wrap around.
 
-    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
-    otherwise.  Differs from NumPy: no promotion, no broadcasting.
+    Takes two operands of one number dtype and one rank, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no new axes.
 
     >>> lax.sub(jnp.array([1, 2]), 5)
     Array([-4, -3], dtype=int32)
@@ -89,8 +92,8 @@ mul_p = Elementwise(
 def mul(x: Any, y: Any) -> Any:
     """The product; integers wrap around.
 
-    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
-    otherwise.  Differs from NumPy: no promotion, no broadcasting, no bool.
+    Takes two operands of one number dtype and one rank, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no new axes, no bool.
 
     >>> lax.mul(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
     Array([3., 8.], dtype=float32)
@@ -144,8 +147,8 @@ div_p = Elementwise(
 def div(x: Any, y: Any) -> Any:
     """The quotient; of integers, rounded towards zero, and 0 where the divisor is 0.
 
-    Takes two operands of one number dtype and one shape, or one of them 0-d.  Raises TypeError
-    otherwise.  Differs from NumPy: no promotion, no broadcasting; integers give an integer,
+    Takes two operands of one number dtype and one rank, or one of them 0-d.  Raises TypeError
+    otherwise.  Differs from NumPy: no promotion, no new axes; integers give an integer,
     rounded towards zero and not down.
 
     >>> lax.div(jnp.array([1.0, 2.0]), 4.0)

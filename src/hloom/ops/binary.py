@@ -52,9 +52,9 @@ max_p = Elementwise(
 def max(x: Any, y: Any) -> Any:
     """The larger of two numbers; NaN if either is.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d.  Complex numbers compare by
+    Takes two operands of one dtype and one rank, or one of them 0-d.  Complex numbers compare by
     real part, then by imaginary part, and 0.0 is larger than -0.0.  Raises TypeError otherwise.
-    Differs from NumPy: no promotion, no broadcasting.
+    Differs from NumPy: no promotion, no new axes.
 
     >>> lax.max(jnp.array([1.0, 5.0]), 2.0)
     Array([2., 5.], dtype=float32)
@@ -75,9 +75,9 @@ min_p = Elementwise(
 def min(x: Any, y: Any) -> Any:
     """The smaller of two numbers; NaN if either is.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d.  Complex numbers compare by
+    Takes two operands of one dtype and one rank, or one of them 0-d.  Complex numbers compare by
     real part, then by imaginary part, and -0.0 is smaller than 0.0.  Raises TypeError otherwise.
-    Differs from NumPy: no promotion, no broadcasting.
+    Differs from NumPy: no promotion, no new axes.
 
     >>> lax.min(jnp.array([1.0, 5.0]), 2.0)
     Array([1., 2.], dtype=float32)
@@ -184,8 +184,8 @@ def pow(x: Any, y: Any) -> Any:
     """`x` to the power `y`.
 
     Takes two operands of one number dtype, or a float or complex `x` and an integer `y`, of one
-    shape or one of them 0-d.  Integers wrap around; their negative powers are 0 but for 1 and -1.
-    Raises TypeError otherwise.  Differs from NumPy: no promotion, no broadcasting.
+    rank or one of them 0-d.  Integers wrap around; their negative powers are 0 but for 1 and -1.
+    Raises TypeError otherwise.  Differs from NumPy: no promotion, no new axes.
 
     >>> lax.pow(jnp.array([2.0, 3.0]), jnp.array([0.5, 2.0]))
     Array([1.4142135, 9.       ], dtype=float32)
@@ -218,7 +218,7 @@ rem_p = Elementwise(
 def rem(x: Any, y: Any) -> Any:
     """The remainder of `x / y` rounded towards zero; it has the sign of `x`.
 
-    Takes two operands of one real dtype and one shape, or one of them 0-d.  An integer remainder by
+    Takes two operands of one real dtype and one rank, or one of them 0-d.  An integer remainder by
     0 is 0.  Raises TypeError otherwise.  Differs from NumPy's `remainder`, which has the sign of
     `y`: this is its `fmod`.
 
@@ -269,7 +269,7 @@ floor_divide_p = Elementwise(
 def floor_divide(x: Any, y: Any) -> Any:
     """The quotient rounded down; of integers, 0 where the divisor is 0.
 
-    Takes two operands of one real dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one real dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.  Its values are NumPy's, to the sign of zero.
 
     >>> hloom.ops.binary.floor_divide(jnp.array([7, -7, 7]), jnp.array([2, 2, 0]))
@@ -293,7 +293,7 @@ mod_p = Elementwise(
 def mod(x: Any, y: Any) -> Any:
     """The remainder of `x / y` rounded down; it has the sign of `y`.  Of integers by 0, 0.
 
-    Takes two operands of one real dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one real dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.  Its values are those of NumPy's `remainder`, to the sign of zero.
 
     >>> hloom.ops.binary.mod(jnp.array([7, -7]), 3)
@@ -343,7 +343,7 @@ nextafter_p = NextAfter(
 def nextafter(x: Any, y: Any) -> Any:
     """The float next to `x` in the direction of `y`; `y` itself where they are equal.
 
-    Takes two operands of one dtype among float16, bfloat16, float32 and float64, and of one shape
+    Takes two operands of one dtype among float16, bfloat16, float32 and float64, and of one rank
     or one of them 0-d.  Raises TypeError otherwise, and NotImplementedError when differentiated.
 
     >>> lax.nextafter(jnp.array([1.0, 0.0]), jnp.array([2.0, 0.0]))
@@ -360,7 +360,7 @@ and_p = Elementwise("and", hlo="and", numpy=np.bitwise_and, domain="bits")
 def bitwise_and(x: Any, y: Any) -> Any:
     """The bits set in both; of bool, whether both hold.
 
-    Takes two operands of one integer dtype or of bool, of one shape or one of them 0-d.  Raises
+    Takes two operands of one integer dtype or of bool, of one rank or one of them 0-d.  Raises
     TypeError otherwise.
 
     >>> lax.bitwise_and(jnp.array([12, 10]), 6)
@@ -376,7 +376,7 @@ or_p = Elementwise("or", hlo="or", numpy=np.bitwise_or, domain="bits")
 def bitwise_or(x: Any, y: Any) -> Any:
     """The bits set in either; of bool, whether one of them holds.
 
-    Takes two operands of one integer dtype or of bool, of one shape or one of them 0-d.  Raises
+    Takes two operands of one integer dtype or of bool, of one rank or one of them 0-d.  Raises
     TypeError otherwise.
 
     >>> lax.bitwise_or(jnp.array([12, 10]), 6)
@@ -392,7 +392,7 @@ xor_p = Elementwise("xor", hlo="xor", numpy=np.bitwise_xor, domain="bits")
 def bitwise_xor(x: Any, y: Any) -> Any:
     """The bits set in just one; of bool, whether just one holds.
 
-    Takes two operands of one integer dtype or of bool, of one shape or one of them 0-d.  Raises
+    Takes two operands of one integer dtype or of bool, of one rank or one of them 0-d.  Raises
     TypeError otherwise.
 
     >>> lax.bitwise_xor(jnp.array([12, 10]), 6)
@@ -409,7 +409,7 @@ shift_left_p = Elementwise(
 def shift_left(x: Any, y: Any) -> Any:
     """The bits of `x` moved up by `y` places; 0 where `y` is negative or at least the width.
 
-    Takes two operands of one integer dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one integer dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.
 
     >>> lax.shift_left(jnp.array([1, 3]), 2)
@@ -430,7 +430,7 @@ shift_right_arithmetic_p = Elementwise(
 def shift_right_arithmetic(x: Any, y: Any) -> Any:
     """`x` divided by the `y`-th power of two, rounded down: the sign bit is spread.
 
-    Takes two operands of one integer dtype and one shape, or one of them 0-d; unsigned integers
+    Takes two operands of one integer dtype and one rank, or one of them 0-d; unsigned integers
     have no sign to spread.  Raises TypeError otherwise.
 
     >>> lax.shift_right_arithmetic(jnp.array([8, -8]), 1)
@@ -454,7 +454,7 @@ shift_right_logical_p = Elementwise(
 def shift_right_logical(x: Any, y: Any) -> Any:
     """The bits of `x` moved down by `y` places, zeros after them, whatever the sign.
 
-    Takes two operands of one integer dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one integer dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.  Differs from NumPy for negative numbers, whose sign it spreads.
 
     >>> lax.shift_right_logical(jnp.array([8, -8]), 1)
@@ -498,7 +498,7 @@ mulhi_p = Elementwise("mulhi", formula=_mulhi, numpy=_numpy_mulhi, domain="integ
 def mulhi(x: Any, y: Any) -> Any:
     """The upper half of the product of two integers, which has twice as many bits.
 
-    Takes two operands of one integer dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one integer dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.
 
     >>> lax.mulhi(jnp.array([2**30, -1]), 8)

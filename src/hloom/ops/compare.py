@@ -16,9 +16,9 @@ from hloom.ops.elementwise import (
     Elementwise,
     Pointwise,
     check_same_dtype,
-    common_shape,
     filled,
     like_operand,
+    same_shape,
 )
 from hloom.ops.formula import BOOL, Term, is_nan, maximum, minimum, where
 from hloom.ops.strict import strict
@@ -95,8 +95,8 @@ ge_p = Comparison("ge", "GE", np.greater_equal, complex_at_least)
 def eq(x: Any, y: Any) -> Any:
     """Whether the elements are equal; NaN equals nothing, -0.0 equals 0.0.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d; gives bool.  Raises
-    TypeError otherwise.  Differs from NumPy: no promotion, no broadcasting.
+    Takes two operands of one dtype and one rank, or one of them 0-d; gives bool.  Raises
+    TypeError otherwise.  Differs from NumPy: no promotion, no new axes.
 
     >>> lax.eq(jnp.array([1, 2, 3]), 2)
     Array([False,  True, False], dtype=bool)
@@ -107,8 +107,8 @@ def eq(x: Any, y: Any) -> Any:
 def ne(x: Any, y: Any) -> Any:
     """Whether the elements differ; NaN differs from everything, itself included.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d; gives bool.  Raises
-    TypeError otherwise.  Differs from NumPy: no promotion, no broadcasting.
+    Takes two operands of one dtype and one rank, or one of them 0-d; gives bool.  Raises
+    TypeError otherwise.  Differs from NumPy: no promotion, no new axes.
 
     >>> lax.ne(jnp.array([1, 2, 3]), 2)
     Array([ True, False,  True], dtype=bool)
@@ -119,7 +119,7 @@ def ne(x: Any, y: Any) -> Any:
 def lt(x: Any, y: Any) -> Any:
     """Whether `x < y`; with a NaN it is False.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d; gives bool.  Complex
+    Takes two operands of one dtype and one rank, or one of them 0-d; gives bool.  Complex
     numbers compare by real part, then by imaginary part, as in NumPy.  Raises TypeError otherwise.
 
     >>> lax.lt(jnp.array([1, 2, 3]), 2)
@@ -131,7 +131,7 @@ def lt(x: Any, y: Any) -> Any:
 def le(x: Any, y: Any) -> Any:
     """Whether `x <= y`; with a NaN it is False.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d; gives bool.  Complex
+    Takes two operands of one dtype and one rank, or one of them 0-d; gives bool.  Complex
     numbers compare by real part, then by imaginary part, as in NumPy.  Raises TypeError otherwise.
 
     >>> lax.le(jnp.array([1, 2, 3]), 2)
@@ -143,7 +143,7 @@ def le(x: Any, y: Any) -> Any:
 def gt(x: Any, y: Any) -> Any:
     """Whether `x > y`; with a NaN it is False.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d; gives bool.  Complex
+    Takes two operands of one dtype and one rank, or one of them 0-d; gives bool.  Complex
     numbers compare by real part, then by imaginary part, as in NumPy.  Raises TypeError otherwise.
 
     >>> lax.gt(jnp.array([1, 2, 3]), 2)
@@ -155,7 +155,7 @@ def gt(x: Any, y: Any) -> Any:
 def ge(x: Any, y: Any) -> Any:
     """Whether `x >= y`; with a NaN it is False.
 
-    Takes two operands of one dtype and one shape, or one of them 0-d; gives bool.  Complex
+    Takes two operands of one dtype and one rank, or one of them 0-d; gives bool.  Complex
     numbers compare by real part, then by imaginary part, as in NumPy.  Raises TypeError otherwise.
 
     >>> lax.ge(jnp.array([1, 2, 3]), 2)
@@ -185,7 +185,7 @@ class SelectN(Pointwise):
                 "int32: lax.convert_element_type(which, 'int32')."
             )
         check_same_dtype("select_n", cases)
-        shape = common_shape("select_n", (which, *cases))
+        shape = same_shape("select_n", (which, *cases))
         return ShapedArray(shape, cases[0].dtype, all(case.weak_type for case in cases))
 
     def numpy(self, which: Any, *cases: Any) -> Any:
@@ -262,7 +262,13 @@ def _inside(t: Any, low: Any, x: Any, high: Any) -> Any:
     return select(lt(low, x), select(lt(x, high), t, 0), 0)
 
 
-clamp_p = Elementwise(
+class Clamp(Elementwise):
+    """f32[], f32[3], f32[] --> f32[3].  The bounds have the shape of the operand, or are 0-d."""
+
+    shape = staticmethod(same_shape)
+
+
+clamp_p = Clamp(
     "clamp",
     hlo="clamp",
     formula={

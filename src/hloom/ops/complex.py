@@ -58,7 +58,7 @@ complex_p = Elementwise(
 def complex(x: Any, y: Any) -> Any:
     """The complex number `x + 1j * y`, part by part: no NaN or sign of zero spreads to the other.
 
-    Takes two operands of float32, or two of float64, of one shape or one of them 0-d; gives
+    Takes two operands of float32, or two of float64, of one rank or one of them 0-d; gives
     complex64 or complex128.  Raises TypeError otherwise.
 
     >>> lax.complex(jnp.array([1.0, 2.0]), 3.0)

@@ -67,12 +67,36 @@ def check_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
 
 
 def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
-    """The operands' one shape; 0-d operands go with any.  Raises TypeError if there are two."""
+    """The result's shape: an axis of size 1 goes with any size, and a 0-d operand with any shape.
+
+    Raises ShapeError for operands of two ranks, and for two sizes of one axis.
+    """
+    shapes = {aval.shape for aval in avals if aval.shape}
+    if len({len(shape) for shape in shapes}) > 1:
+        raise errors.ShapeError(
+            f"{name} needs operands of one rank (or 0-d); got {types_text(avals)}. lax adds no "
+            f"axes: {_lenient(name)}spread one with lax.broadcast_in_dim."
+        )
+    shape = []
+    for axis, sizes in enumerate(zip(*shapes)):
+        found = set(sizes) - {1}
+        if len(found) > 1:
+            raise errors.ShapeError(
+                f"{name} needs operands of one size along each axis (or 1); got "
+                f"{types_text(avals)}, and along axis {axis} the sizes "
+                f"{' and '.join(map(str, sorted(found)))}."
+            )
+        shape.append(found.pop() if found else 1)
+    return tuple(shape)
+
+
+def same_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
+    """The operands' one shape; 0-d operands go with any.  Raises ShapeError if there are two."""
     shapes = {aval.shape for aval in avals if aval.shape}
     if len(shapes) > 1:
-        raise TypeError(
-            f"{name} needs operands of one shape (or 0-d); got {types_text(avals)}. lax never "
-            f"broadcasts: {_lenient(name)}spread one with lax.broadcast_in_dim."
+        raise errors.ShapeError(
+            f"{name} needs operands of one shape (or 0-d); got {types_text(avals)}. It repeats no "
+            f"axes: {_lenient(name)}spread one with lax.broadcast_in_dim."
         )
     return shapes.pop() if shapes else ()
 
@@ -88,8 +112,8 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def filled(block: Any, x: Any, shape: tuple[int, ...]) -> Any:
-    """A 0-d operand of a block repeated to the shape; others as they are."""
-    return x if x.aval.shape == shape else block.broadcast(x, shape, ())
+    """An operand of a block repeated to the shape: a 0-d one, or along its axes of size 1."""
+    return x if x.aval.shape == shape else block.broadcast(x, shape, range(x.aval.ndim))
 
 
 def arity(function: Any) -> int:
@@ -123,7 +147,9 @@ class Pointwise(Primitive):
 
 
 class Elementwise(Pointwise):
-    """An op whose operands have one dtype, as a row of rules; 0-d operands go with any shape.
+    """An op whose operands have one dtype and one rank, as a row of rules.
+
+    Axes of size 1 go with any size, and 0-d operands with any shape.
 
     - `domain`: the dtypes taken.  `result`: the dtype given, if it is another (a fixed one, or a
       function of the operand's dtype and the params).
@@ -141,6 +167,8 @@ class Elementwise(Pointwise):
 
     Parameters of the primitive reach all of them by keyword.
     """
+
+    shape = staticmethod(common_shape)
 
     def __init__(
         self,
@@ -191,7 +219,7 @@ class Elementwise(Pointwise):
             if aval.dtype is not dtype:
                 check_same_dtype(self.name, avals)
             if aval.shape and aval.shape != shape:  # 0-d operands go with any
-                shape = common_shape(self.name, avals) if shape else aval.shape
+                shape = self.shape(self.name, avals) if shape else aval.shape
             weak = weak and aval.weak_type
         if self.result is not None:
             fixed = isinstance(self.result, np.dtype)
@@ -249,12 +277,14 @@ class Elementwise(Pointwise):
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
     ) -> tuple[Any, Any]:
         out = self(*primals, **params)
+        primals = [_stretched(x, out.aval.shape) for x in primals]
         total = None
         for i, (tangent, partial) in enumerate(zip(tangents, self.partials)):
             if tangent is None:
                 continue
             if partial is None:
                 raise self._no_derivative(primals, i)
+            tangent = _stretched(tangent, out.aval.shape)
             total = linear.plus(total, partial(tangent, out, *primals, **params))
         if total is not None and total.aval.shape != out.aval.shape:
             total = linear.spread_scalar(total, out.aval.shape)
@@ -287,8 +317,20 @@ def _align(x: Any, a: int | None, axis: int, whole: tuple[int, ...]) -> Any:
     return linear.broadcast_in_dim(x, whole, (axis,))  # a scalar for each example, beside arrays
 
 
+def _stretched(x: Any, shape: tuple[int, ...]) -> Any:
+    """An operand with its axes of size 1 repeated to the shape; a 0-d one stays."""
+    if x.aval.shape == shape or not x.aval.shape:
+        return x
+    return linear.broadcast_in_dim(x, shape, range(len(shape)))
+
+
 def like_operand(ct: Any, x: UndefinedPrimal) -> Any:
-    """Sum a cotangent down to a 0-d operand that went with an array."""
-    if ct is not None and ct.aval.shape != x.aval.shape:
+    """Sum a cotangent down to an operand that was repeated: to 0-d, or along axes of size 1."""
+    if ct is None or ct.aval.shape == x.aval.shape:
+        return ct
+    if not x.aval.shape:
         return linear.sum_all(ct)
-    return ct
+    sizes = zip(ct.aval.shape, x.aval.shape)
+    axes = [axis for axis, (whole, size) in enumerate(sizes) if whole != size]
+    kept = [axis for axis in range(x.aval.ndim) if axis not in axes]
+    return linear.broadcast_in_dim(linear.reduce_sum(ct, axes), x.aval.shape, kept)

@@ -45,7 +45,7 @@ hypot_p = Elementwise(
 def hypot(x: Any, y: Any) -> Any:
     """The hypotenuse of a right triangle, `sqrt(x**2 + y**2)`; infinite if either side is.
 
-    Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one float dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.
 
     >>> hloom.ops.euclid.hypot(jnp.array([3.0, 5e20]), jnp.array([4.0, 12e20]))
@@ -91,7 +91,7 @@ gcd_p = Elementwise("gcd", formula=_gcd, numpy=_numpy_gcd, domain="integer")
 def gcd(x: Any, y: Any) -> Any:
     """The greatest common divisor of the absolute values; of 0 and 0 it is 0.
 
-    Takes two operands of one integer dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one integer dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.
 
     >>> hloom.ops.euclid.gcd(jnp.array([12, -18, 0]), 8)

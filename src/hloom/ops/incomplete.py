@@ -67,7 +67,7 @@ def igamma(a: Any, x: Any) -> Any:
     """The lower incomplete gamma function, regularised: P(a, x), from 0 at x = 0 to 1.
 
     It is the integral of `t**(a-1) exp(-t)` from 0 to `x`, over `gamma(a)`: the probability that a
-    Gamma variable of shape `a` is below `x`.  Takes two operands of one float dtype and one shape,
+    Gamma variable of shape `a` is below `x`.  Takes two operands of one float dtype and one rank,
     or one of them 0-d; NaN where one is negative or both are 0.  Raises TypeError otherwise.
     Source: DLMF 8.2.4, 8.7.1.
 
@@ -92,7 +92,7 @@ igammac_p = Elementwise(
 def igammac(a: Any, x: Any) -> Any:
     """The upper incomplete gamma function, regularised: `1 - igamma(a, x)`, accurate when small.
 
-    Takes two operands of one float dtype and one shape, or one of them 0-d; NaN where one is
+    Takes two operands of one float dtype and one rank, or one of them 0-d; NaN where one is
     negative or both are 0.  Raises TypeError otherwise.  Source: DLMF 8.2.4, 8.9.2.
 
     >>> lax.igammac(2.0, jnp.array([0.0, 1.0, 30.0]))
@@ -118,7 +118,7 @@ igamma_grad_a_p = Elementwise(
 def igamma_grad_a(a: Any, x: Any) -> Any:
     """The derivative of `igamma(a, x)` by `a`.
 
-    Takes two operands of one float dtype and one shape, or one of them 0-d; NaN where x is negative
+    Takes two operands of one float dtype and one rank, or one of them 0-d; NaN where x is negative
     or a is not positive.  Raises TypeError otherwise, and NotImplementedError when differentiated
     by `a` once more.  Source: R. J. Moore, Algorithm AS 187 (1982).
 
@@ -147,7 +147,7 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
     """How a sample `x` of a Gamma variable moves with its shape `a`, at its place in the order.
 
     That is dx/da where `igamma(a, x)` stays the same.  Takes two operands of one float dtype and
-    one shape, or one of them 0-d; NaN where x is negative or a is not positive.  Raises TypeError
+    one rank, or one of them 0-d; NaN where x is negative or a is not positive.  Raises TypeError
     otherwise, and NotImplementedError when differentiated by `a`.  Source: M. Figurnov, S. Mohamed,
     A. Mnih, Implicit Reparameterization Gradients (2018).
 
@@ -210,7 +210,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     """The incomplete beta function, regularised: I_x(a, b), from 0 at x = 0 to 1 at x = 1.
 
     It is the integral of `t**(a-1) (1-t)**(b-1)` from 0 to `x`, over that to 1: the probability
-    that a Beta variable is below `x`.  Takes three operands of one float dtype and one shape, or
+    that a Beta variable is below `x`.  Takes three operands of one float dtype and one rank, or
     some of them 0-d; NaN where a or b is negative, or x is not between 0 and 1.  Raises TypeError
     otherwise, and NotImplementedError when differentiated by `a` or `b`.  Where `b` is tiny and `x`
     close to 1 the result, of the size of `b`, has an absolute error of 1e-15.  Source: DLMF 8.17.2,

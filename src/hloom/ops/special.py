@@ -131,7 +131,7 @@ polygamma_p = Elementwise(
 def polygamma(m: Any, x: Any) -> Any:
     """The `m`-th derivative of `digamma`, for whole `m` >= 0; NaN for other `m`.
 
-    Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one float dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise, and NotImplementedError when differentiated by `m`.
 
     >>> lax.polygamma(1.0, jnp.array([1.0, 2.0]))
@@ -154,7 +154,7 @@ def zeta(x: Any, q: Any) -> Any:
 
     NaN for `x` below 1; infinite at 1 and where `q` is 0 or a negative whole number.  Other
     negative `q` take whole `x`.
-    Takes two operands of one float dtype and one shape, or one of them 0-d.  Raises TypeError
+    Takes two operands of one float dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise, and NotImplementedError when differentiated by `x`.
 
     >>> lax.zeta(jnp.array([2.0, 4.0]), 1.0)

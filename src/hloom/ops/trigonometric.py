@@ -209,7 +209,7 @@ atan2_p = Elementwise(
 def atan2(x: Any, y: Any) -> Any:
     """The angle of the point with abscissa `y` and ordinate `x`, in radians from -pi to pi.
 
-    Takes two operands of one float dtype and one shape, or one of them 0-d.  The signs of zeros
+    Takes two operands of one float dtype and one rank, or one of them 0-d.  The signs of zeros
     tell the quadrant, as in NumPy's `arctan2`.  Raises TypeError otherwise.
 
     >>> lax.atan2(jnp.array([1.0, -1.0]), jnp.array([0.0, -0.0]))

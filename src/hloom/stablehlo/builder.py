@@ -255,7 +255,7 @@ class Block:
         return self.write(f"{head} : {types}", out)
 
     def pointwise(self, name: str, operands: Sequence[Operand], out: ShapedArray) -> Operand:
-        """Write `stablehlo.<name>`, all of one type; 0-d operands fill the result's shape first."""
+        """Write `stablehlo.<name>`, all of one type; operands fill the result's shape first."""
         shape = out.shape
         names = [x.name if x.aval.shape == shape else self._filled(x, out).name for x in operands]
         result = f"%{next(self._numbers)}"
@@ -310,10 +310,14 @@ class Block:
         return found
 
     def _filled(self, x: Operand, out: ShapedArray) -> Operand:
-        """A 0-d operand repeated over a shape; a constant is just written anew."""
+        """A 0-d operand repeated over a shape, or one along its axes of size 1.
+
+        A constant is just written anew.
+        """
         if isinstance(x, Constant) and not x.value.ndim:
             return self._constant(x.value, x.raw, out)
-        return self.op(f"stablehlo.broadcast_in_dim {x}, dims = []", [x], out)
+        axes = list(range(x.aval.ndim))
+        return self.op(f"stablehlo.broadcast_in_dim {x}, dims = {axes}", [x], out)
 
     def operands(self, *values: Value) -> list[Operand]:
         """The values as operands: scalars become constants of the type of the first that is one."""

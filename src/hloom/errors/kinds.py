@@ -1,0 +1,149 @@
+"""Errors of two kinds at once: where NumPy raises one and JAX another, `except` works for both.
+
+| class | NumPy's kind | JAX's kind | raised for |
+| --- | --- | --- | --- |
+| `ShapeError` | ValueError | TypeError | shapes, ranks or sizes that do not go together |
+| `ArgumentError` | TypeError | ValueError | an argument of a kind or dtype that is not taken |
+| `IndexKindError` | IndexError | TypeError | an index that is neither integer nor bool |
+| `UnknownModeError` | ValueError | NotImplementedError | a mode that there is none of that name |
+| `DonatedTwiceError` | ValueError | RuntimeError | an array donated and used in one call |
+"""
+
+from __future__ import annotations
+
+
+class ShapeError(ValueError, TypeError):
+    """Shapes, ranks or sizes do not go together: a ValueError, and a TypeError.
+
+    NumPy raises ValueError for them, and JAX often TypeError; clauses written for either catch
+    this one.
+
+    Fails:
+
+    ```python
+    # raises: ShapeError
+    import hloom.numpy as jnp
+    from hloom import lax
+
+    lax.add(jnp.ones((2, 4)), jnp.ones((3, 4)))
+    ```
+
+    Works: catch the kind that you know.
+
+    ```python
+    import hloom.numpy as jnp
+    from hloom import lax
+
+    for kind in (ValueError, TypeError):
+        try:
+            lax.add(jnp.ones((2, 4)), jnp.ones((3, 4)))
+        except kind as error:
+            print(error)
+    ```
+    """
+
+
+class ArgumentError(TypeError, ValueError):
+    """An argument is of a kind or a dtype that is not taken: a TypeError, and a ValueError.
+
+    NumPy raises TypeError where JAX raises ValueError, or the other way round; clauses written for
+    either catch this one.
+
+    Fails:
+
+    ```python
+    # raises: ArgumentError
+    import hloom.numpy as jnp
+
+    jnp.sum(jnp.arange(3), where=jnp.array([1, 0, 1]))
+    ```
+
+    Works:
+
+    ```python
+    import hloom.numpy as jnp
+
+    jnp.sum(jnp.arange(3), where=jnp.array([True, False, True]))
+    ```
+    """
+
+
+class IndexKindError(IndexError, TypeError):
+    """An index is neither an integer, a slice nor a mask: an IndexError, and a TypeError.
+
+    NumPy raises IndexError, JAX TypeError; clauses written for either catch this one.
+
+    Fails:
+
+    ```python
+    # raises: IndexKindError
+    import hloom.numpy as jnp
+
+    x = jnp.arange(3)
+    x[1.5]
+    ```
+
+    Works:
+
+    ```python
+    import hloom.numpy as jnp
+
+    x = jnp.arange(3)
+    x[int(1.5)]
+    ```
+    """
+
+
+class UnknownModeError(ValueError, NotImplementedError):
+    """There is no mode of this name: a ValueError, and a NotImplementedError.
+
+    NumPy raises ValueError, JAX NotImplementedError; clauses written for either catch this one.
+
+    Fails:
+
+    ```python
+    # raises: UnknownModeError
+    import hloom.numpy as jnp
+
+    jnp.pad(jnp.arange(3), 1, mode="mirror")
+    ```
+
+    Works:
+
+    ```python
+    import hloom.numpy as jnp
+
+    jnp.pad(jnp.arange(3), 1, mode="reflect")
+    ```
+    """
+
+
+class DonatedTwiceError(ValueError, RuntimeError):
+    """An array was given to a function twice, and is donated in one of the places.
+
+    Its memory would be written over while it is still read.  A ValueError, and a RuntimeError as in
+    JAX.
+
+    Fails:
+
+    ```python
+    # raises: DonatedTwiceError
+    import hloom
+    import hloom.numpy as jnp
+
+    add = hloom.jit(lambda x, y: x + y, donate_argnums=0)
+    x = jnp.ones(3)
+    add(x, x)
+    ```
+
+    Works: donate a copy.
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+
+    add = hloom.jit(lambda x, y: x + y, donate_argnums=0)
+    x = jnp.ones(3)
+    add(x.copy(), x)
+    ```
+    """
