@@ -18,6 +18,8 @@ from typing import Any
 
 import jaxlib._jax as _jax
 
+from hloom.errors import ArgumentError
+
 _pytree = _jax.pytree
 
 PyTreeDef = _pytree.PyTreeDef
@@ -381,7 +383,7 @@ def mismatch(
         lines.append(
             "None is a tree without leaves; to make it a leaf: is_leaf=lambda x: x is None"
         )
-    return ValueError("\n".join(lines))
+    return ArgumentError("\n".join(lines))
 
 
 # ---- where trees differ, in words --------------------------------------------------------------

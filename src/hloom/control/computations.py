@@ -23,6 +23,7 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.trace import Origin
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops import arithmetic, binary, linear, slicing, windows
 from hloom.ops import reduce as reductions
 from hloom.ops.elementwise import types_text
@@ -114,15 +115,15 @@ def _check_pairs(
 ) -> tuple[list[Any], list[Any]]:
     xs, inits = _halves(avals)
     if not xs or len(avals) % 2:
-        raise TypeError(
+        raise ShapeError(
             f"{name} takes operands and as many initial values; got "
             f"{', '.join(map(str, avals)) or 'none'}"
         )
     if any(x.shape != xs[0].shape for x in xs):
-        raise TypeError(f"{name} takes operands of one shape; got {types_text(xs)}")
+        raise ShapeError(f"{name} takes operands of one shape; got {types_text(xs)}")
     for x, init in zip(xs, inits):
         if init.shape or init.dtype != x.dtype:
-            raise TypeError(
+            raise ShapeError(
                 f"{name} takes an initial value, 0-d and of the operand's dtype; got {init} for {x}"
             )
     if computation is None:
@@ -252,7 +253,7 @@ def reduce(
     leaves, treedef = tree.flatten(operands)
     init_leaves, init_treedef = tree.flatten(init_values)
     if init_treedef != treedef or not leaves:
-        raise TypeError(
+        raise ArgumentError(
             f"reduce takes one initial value for each operand; got {treedef} and {init_treedef}"
         )
     pairs = [convert_operands("reduce", pair) for pair in zip(leaves, init_leaves)]
@@ -372,7 +373,7 @@ def reduce_window(
     leaves, treedef = tree.flatten(operand)
     init_leaves, init_treedef = tree.flatten(init_value)
     if init_treedef != treedef or not leaves:
-        raise TypeError(
+        raise ArgumentError(
             "reduce_window takes one initial value for each operand; got trees "
             f"{treedef} and {init_treedef}"
         )

@@ -33,6 +33,7 @@ from hloom.core.jaxpr import Jaxpr, Var, eval_jaxpr
 from hloom.core.primitive import is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
+from hloom.errors import JaxprTypeError
 from hloom.ops import linear
 from hloom.ops.compare import eq, select_n_p
 from hloom.ops.linear import move
@@ -64,12 +65,12 @@ class Cond(Structured):
         self, index: ShapedArray, *operands: ShapedArray, branches: Branches
     ) -> list[ShapedArray]:
         if index.shape or not (index.dtype == INT32 or index.dtype == BOOL and len(branches) == 2):
-            raise TypeError(
+            raise JaxprTypeError(
                 f"cond of {len(branches)} branches takes i32[] to choose one, or bool[] if there "
                 f"are two; got {index}"
             )
         if not branches:
-            raise TypeError("cond takes a branch at least; got none")
+            raise JaxprTypeError("cond takes a branch at least; got none")
         outs = branches[0].out_avals
         for branch in branches:
             takes("cond", operands, branch)
@@ -78,7 +79,7 @@ class Cond(Structured):
                 listed = " and ".join(
                     ", ".join(map(str, b.out_avals)) for b in (branches[0], branch)
                 )
-                raise TypeError(f"cond: all branches give the same types; got {listed}")
+                raise JaxprTypeError(f"cond: all branches give the same types; got {listed}")
         weak = [
             all(x.weak_type for x in column) for column in zip(*[b.out_avals for b in branches])
         ]

@@ -142,7 +142,7 @@ class Jitted:
         signature = Signature(treedef, avals, statics)
         if context.trace is not EAGER:
             return self.apply_traced(signature, args, kwargs, leaves)
-        entry = self.entries[context.key].get(signature)
+        entry = self.known(self.entries[context.key], signature)
         if entry is None:
             for x in leaves:
                 x._buf  # noqa: B018  (a leaked tracer says so here)
@@ -154,6 +154,17 @@ class Jitted:
             leaves = self.donatable(leaves, dynamic)
             self.check_donated(entry, leaves, treedef, positions)
         return self.run(entry, leaves)
+
+    def known(self, table: Any, key: Any) -> Any:
+        """What a table holds for a call; ValueError where a static argument can't be compared."""
+        try:
+            return table.get(key)
+        except Exception as error:  # of an __eq__ of the user's
+            raise ValueError(
+                f"jit({self.name}): static arguments are compared with those of earlier calls, "
+                f"and an __eq__ raised {type(error).__name__}: {error}. It must answer for every "
+                "value; for arrays write `return self is other`."
+            ) from error
 
     def run(self, entry: Entry, leaves: Sequence[Array]) -> Any:
         """Execute, and give the results the shape the function returned them in."""
@@ -187,7 +198,7 @@ class Jitted:
     def trace(self, signature: Signature, args: Any, kwargs: Any) -> TracedCall:
         """Trace the function for this signature, or recall it."""
         key = (current.get().config, signature)
-        found: TracedCall | None = self.traced.get(key)
+        found: TracedCall | None = self.known(self.traced, key)
         if found is not None:
             return found
         out_tree: Any = None
@@ -339,7 +350,7 @@ class Jitted:
     def check_donated(
         self, entry: Entry, leaves: Sequence[Array], treedef: Any, positions: Any
     ) -> None:
-        """Raise ValueError for a donated array that the call also reads by another name."""
+        """Raise DonatedTwiceError for a donated array that the call also reads by another name."""
         names = LeafNames(self.fun, treedef, positions)
         captured = set(map(id, entry.captured))
         places: dict[int, int] = {}
@@ -352,7 +363,7 @@ class Jitted:
             else:
                 continue
             donated = names[i if i in entry.donated else first]
-            raise ValueError(
+            raise errors.DonatedTwiceError(
                 f"jit({self.name}): {same}, {x.aval}, and `{donated}` is donated: the result may "
                 "be "
                 f"written over it. Pass a copy: jnp.copy({donated})."

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes, tree
+from hloom import dtypes, errors, tree
 from hloom.config import current
 from hloom.control.derive import same_type
 from hloom.control.functions import (
@@ -36,7 +36,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
 from hloom.core.operands import convert as convert_operands
 from hloom.core.signature import called
-from hloom.core.trace import EAGER, current_trace
+from hloom.core.trace import EAGER, Tracer, current_trace
 from hloom.errors.texts import explain
 from hloom.ops.arithmetic import add_p
 from hloom.ops.compare import lt_p
@@ -342,6 +342,8 @@ def _unroll(who: str, unroll: Any, length: int) -> int:
 
 def _steps(who: str, name: str, given: Any) -> int:
     """A number of steps: an int that is not negative."""
+    if isinstance(given, Tracer) and given.concrete() is None:
+        raise errors.ConcretizationTypeError.parameter(who, name, given.traced())
     try:
         steps = operator.index(given)
     except TypeError:

@@ -32,6 +32,7 @@ from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, Var, eval_jaxpr
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
+from hloom.errors import JaxprTypeError
 from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.ops.compare import select_n_p
@@ -80,12 +81,12 @@ class While(Structured):
         outs = body_jaxpr.out_avals
         if len(outs) != len(carry) or not all(map(same_type, outs, carry)):
             given, taken = (", ".join(map(str, xs)) for xs in (outs, carry))
-            raise TypeError(
+            raise JaxprTypeError(
                 f"while: the body must give the carry it takes, {taken}; it gives {given}"
             )
         if [(a.shape, a.dtype) for a in cond_jaxpr.out_avals] != [((), BOOL)]:
             given = ", ".join(map(str, cond_jaxpr.out_avals))
-            raise TypeError(f"while: the condition must give bool[]; it gives {given}")
+            raise JaxprTypeError(f"while: the condition must give bool[]; it gives {given}")
         return outs
 
     def numpy(

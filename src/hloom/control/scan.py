@@ -32,6 +32,7 @@ from hloom.core.jaxpr import Jaxpr, Literal, eval_jaxpr
 from hloom.core.primitive import is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
+from hloom.errors import JaxprTypeError
 from hloom.ops import linear
 from hloom.ops.linear import move, plus
 
@@ -90,12 +91,12 @@ class Scan(Structured):
         consts, carry, xs = steps.parts(avals)
         for x in xs:
             if not x.shape or x.shape[0] != steps.length:
-                raise TypeError(f"scan of {steps.length} steps takes arrays of as many; got {x}")
+                raise JaxprTypeError(f"scan of {steps.length} steps takes as long arrays; got {x}")
         takes("scan", [*consts, *carry, *[x.update(shape=x.shape[1:]) for x in xs]], jaxpr)
         carry_out, ys = steps.outs(jaxpr.out_avals)
         if len(carry_out) != len(carry) or not all(map(same_type, carry_out, carry)):
             given, taken = (", ".join(map(str, types)) for types in (carry_out, carry))
-            raise TypeError(
+            raise JaxprTypeError(
                 f"scan: the body must give the carry it takes, {taken}; it gives {given}"
             )
         return [*carry_out, *[led(y, steps.length) for y in ys]]

@@ -15,6 +15,7 @@ from hloom.errors.kinds import (
     DonatedTwiceError,
     IndexKindError,
     ShapeError,
+    TracedSliceError,
     UnknownModeError,
 )
 from hloom.errors.running import (
@@ -68,6 +69,7 @@ __all__ = [
     "NonConcreteBooleanIndexError",
     "ShapeError",
     "Traced",
+    "TracedSliceError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",

@@ -6,10 +6,13 @@
 | `ArgumentError` | TypeError | ValueError | an argument of a kind or dtype that is not taken |
 | `IndexKindError` | IndexError | TypeError | an index that is neither integer nor bool |
 | `UnknownModeError` | ValueError | NotImplementedError | a mode that there is none of that name |
+| `TracedSliceError` | IndexError | ConcretizationTypeError | a slice with a traced bound |
 | `DonatedTwiceError` | ValueError | RuntimeError | an array donated and used in one call |
 """
 
 from __future__ import annotations
+
+from hloom.errors.tracing import ConcretizationTypeError
 
 
 class ShapeError(ValueError, TypeError):
@@ -94,6 +97,45 @@ class IndexKindError(IndexError, TypeError):
     """
 
 
+class TracedSliceError(ConcretizationTypeError, IndexError):
+    """A bound of a slice is traced, so the slice has no known length.
+
+    A ConcretizationTypeError, and an IndexError as in JAX.
+
+    Fails:
+
+    ```python
+    # raises: TracedSliceError
+    import hloom
+    import hloom.numpy as jnp
+
+    head = hloom.jit(lambda x, n: x[:n])
+    head(jnp.arange(5), 3)
+    ```
+
+    Works: the length is known, and only the start is traced.
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+    from hloom import lax
+
+    part = hloom.jit(lambda x, i: lax.dynamic_slice_in_dim(x, i, 3))
+    part(jnp.arange(5), 1)
+    ```
+
+    Works: another program for each bound.
+
+    ```python
+    import hloom
+    import hloom.numpy as jnp
+
+    head = hloom.jit(lambda x, n: x[:n], static_argnums=1)
+    head(jnp.arange(5), 3)
+    ```
+    """
+
+
 class UnknownModeError(ValueError, NotImplementedError):
     """There is no mode of this name: a ValueError, and a NotImplementedError.
 
@@ -147,3 +189,14 @@ class DonatedTwiceError(ValueError, RuntimeError):
     add(x.copy(), x)
     ```
     """
+
+
+# Several places ask whether an error is one of these, and which.
+KINDS = (
+    ShapeError,
+    ArgumentError,
+    IndexKindError,
+    UnknownModeError,
+    TracedSliceError,
+    DonatedTwiceError,
+)

@@ -318,7 +318,7 @@ class TracerIntegerConversionError(JAXTypeError):
         return cls._of(rule, ways=[*static_ways(traced), *ways], traced=traced)
 
 
-class TracerArrayConversionError(JAXTypeError):
+class TracerArrayConversionError(ConcretizationTypeError):
     """NumPy, or anything else that wants an `ndarray`, was given a traced value.
 
     NumPy computes with elements, which a traced value does not have. The functions of

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from hloom.core.array import Array
+from hloom.errors import ShapeError
 from hloom.numpy.arguments import dtype_argument
 from hloom.numpy.axes import axes_argument, axis_argument, moveaxis
 from hloom.numpy.manipulation import common_shape, expand_dims, reshape
@@ -67,7 +68,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Any) -> Array
         if made.aval.ndim == x.aval.ndim - 1:
             made = expand_dims(made, axis)
         if made.aval.ndim != x.aval.ndim:
-            raise ValueError(
+            raise ShapeError(
                 "apply_over_axes: function is not returning an array of the correct shape: "
                 f"{made.aval} from {x.aval} along axis {axis}"
             )
@@ -176,7 +177,7 @@ def _mapped(
     loops = []
     for i, (x, core) in enumerate(zip(arrays, cores)):
         if x.aval.ndim < len(core):
-            raise ValueError(
+            raise ShapeError(
                 f"vectorize: argument {i} of {name}, {x.aval}, does not have enough dimensions for "
                 f"its core axes ({','.join(core)})"
             )
@@ -205,7 +206,7 @@ def _checked(
         for x, core in zip(xs, cores[0]):
             _match(sizes, core, x.aval, f"argument of {name}")
         if len(arrays) != len(cores[1]):
-            raise ValueError(
+            raise ShapeError(
                 f"vectorize: wrong number of results: {name} gives {len(arrays)}, its signature "
                 f"says {len(cores[1])}"
             )
@@ -217,13 +218,13 @@ def _checked(
 def _match(sizes: dict[str, int], core: Core, aval: Any, what: str) -> None:
     """Note the sizes of core axes; raises ValueError where one differs from what it was."""
     if aval.ndim != len(core):
-        raise ValueError(
+        raise ShapeError(
             f"vectorize: an {what} is {aval}, which does not have the axes ({','.join(core)})"
         )
     for name, n in zip(core, aval.shape):
         expected = int(name) if name.isdigit() else sizes.setdefault(name, n)
         if expected != n:
-            raise ValueError(
+            raise ShapeError(
                 f"vectorize: inconsistent size for core dimension {name!r}: {n} in an {what}, "
                 f"{aval}, and {expected} before"
             )

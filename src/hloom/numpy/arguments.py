@@ -15,6 +15,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.source import warn as warn
 from hloom.core.trace import Tracer
+from hloom.errors import ArgumentError, ShapeError
 from hloom.errors.rewriting import changed, kept
 from hloom.errors.texts import explain
 
@@ -90,7 +91,7 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
     sizes = sizes_argument(name, shape)
     for n in sizes:
         if n < 0:
-            raise ValueError(f"{name}: negative dimensions are not allowed; got shape {sizes}")
+            raise ShapeError(f"{name}: negative dimensions are not allowed; got shape {sizes}")
         if n > _LIMIT:
             raise ValueError(f"{name}: maximum allowed dimension exceeded; got shape {sizes}")
     return sizes
@@ -108,7 +109,7 @@ def sizes_argument(name: str, shape: Any) -> tuple[int, ...]:
     except TypeError:
         if isinstance(shape, Tracer):
             raise _traced_shape(shape) from None
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes a shape, an integer or a sequence of integers; got {shape!r:.60}"
         ) from None
 
@@ -139,7 +140,7 @@ def count_argument(name: str, parameter: str, value: Any) -> int:
     try:
         return index(value)
     except TypeError:
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes an integer {parameter}; got {value!r:.60} ({type(value).__name__})"
         ) from None
 

@@ -15,6 +15,7 @@ from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.trace import Tracer
+from hloom.errors import ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, refuse_data
 from hloom.numpy.promotion import array_like
@@ -59,7 +60,7 @@ def axes_argument(name: str, axes: Any, x: ShapedArray | int, parameter: str = "
     many = axes if isinstance(axes, (tuple, list)) else _listed(axes)
     found = tuple([axis_argument(name, axis, x, parameter) for axis in many])
     if len(set(found)) != len(found):
-        raise ValueError(f"{name}: repeated axis in {parameter}, duplicate value in {tuple(many)}")
+        raise ShapeError(f"{name}: repeated axis in {parameter}, duplicate value in {tuple(many)}")
     return found
 
 
@@ -89,7 +90,7 @@ def transpose(a: Any, axes: Any = None) -> Array:
     refuse_data("transpose", "axes", axes)
     many = axes if isinstance(axes, (tuple, list)) else _listed(axes)
     if len(many) != x.aval.ndim:
-        raise ValueError(
+        raise ShapeError(
             f"transpose: axes don't match array: {tuple(many)} for {x.aval}, which has "
             f"{x.aval.ndim} axes"
         )

@@ -20,6 +20,7 @@ from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, narrow, unmasked, weak_aval
 from hloom.core.trace import Tracer
+from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy import promotion
 from hloom.numpy.arguments import check_order, dtype_argument, shape_argument
 from hloom.numpy.sequences import NUMBERS, from_sequence, plain_value, put, unfit
@@ -123,7 +124,7 @@ def _from_ndarray(name: str, value: NDArray, dtype: np.dtype[Any] | None) -> Arr
         try:
             dtype = dtypes.canonicalize(value.dtype, get().config.enable_x64)
         except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
+            raise ArgumentError(f"{name}: {error}") from None
         if dtype != value.dtype:
             value = narrow(value, dtype)
     elif dtype != value.dtype:
@@ -383,7 +384,7 @@ def _full(name: str, shape: tuple[int, ...], fill_value: Any, dtype: Any) -> Arr
 def _check_broadcast(name: str, given: tuple[int, ...], shape: tuple[int, ...]) -> None:
     fits = len(given) <= len(shape) and all(a in (1, b) for a, b in zip(given[::-1], shape[::-1]))
     if not fits:
-        raise ValueError(
+        raise ShapeError(
             f"{name}: could not broadcast input array from shape {given} into shape {shape}. Axes "
             "are matched from the last one, and must be equal or 1."
         )

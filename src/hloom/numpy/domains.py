@@ -14,6 +14,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.core import source
 from hloom.core.array import Array
+from hloom.errors import ArgumentError
 from hloom.errors.rewriting import precedence
 from hloom.errors.texts import explain
 from hloom.numpy.promotion import promote, promote_inexact
@@ -34,7 +35,7 @@ def is_complex(x: Array) -> bool:
 def unsupported(name: str, xs: Sequence[Array], way_out: str) -> TypeError:
     """NumPy's error for dtypes that a ufunc has no loop for."""
     types = " and ".join([str(x.aval) for x in xs])
-    return TypeError(f"ufunc '{name}' not supported for the input types {types}; {way_out}")
+    return ArgumentError(f"ufunc '{name}' not supported for the input types {types}; {way_out}")
 
 
 def _bits_only(name: str, xs: Sequence[Array]) -> TypeError:
@@ -45,7 +46,7 @@ def _bits_only(name: str, xs: Sequence[Array]) -> TypeError:
     symbol = "&" if name == "bitwise_and" else "|"
     rule = f"{unsupported(name, xs, way)}. Two conditions take parentheses: {symbol} comes first"
     ways = precedence(source.here()) or [(f"(x > 0) {symbol} (x < 2)", "not x > 0 & x < 2")]
-    return TypeError(explain(rule, ways=ways))
+    return ArgumentError(explain(rule, ways=ways))
 
 
 def numbers(name: str, *xs: Any) -> list[Array]:

@@ -15,6 +15,7 @@ from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import as_array, unmasked
 from hloom.core.trace import Tracer
+from hloom.errors import IndexKindError, ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, refuse_data
 from hloom.numpy.axes import axes_argument, axis_argument
@@ -98,7 +99,7 @@ def tile(A: Any, reps: Any) -> Array:
     many = reps if isinstance(reps, (tuple, list)) or getattr(reps, "ndim", 0) else (reps,)
     counts = tuple([count_argument("tile", "reps", n) for n in many])
     if min(counts, default=0) < 0:
-        raise ValueError(f"tile: negative dimensions are not allowed; got reps {counts}")
+        raise ShapeError(f"tile: negative dimensions are not allowed; got reps {counts}")
     return _tile(array_like("tile", A), counts)
 
 
@@ -161,12 +162,12 @@ def _counts(value: NDArray, size: int, x: Array) -> NDArray:
         raise TypeError(f"repeat takes integers for repeats; got {value.dtype.name}")
     counts = np.atleast_1d(value).astype(np.int64)
     if counts.size not in (1, size):
-        raise ValueError(
+        raise ShapeError(
             f"repeat: operands could not be broadcast together with shape ({size},) "
             f"({counts.size},): {x.aval} needs a count for each of its {size} elements"
         )
     if counts.size and counts.min() < 0:
-        raise ValueError("repeat: repeats may not contain negative values")
+        raise ShapeError("repeat: repeats may not contain negative values")
     return counts
 
 
@@ -179,7 +180,7 @@ def _repeat_traced(x: Array, axis: int, repeats: Array, length: int | None) -> A
     size = x.aval.shape[axis]
     counts = convert_element_type(repeats, INT32)
     if counts.aval.ndim > 1 or counts.aval.size not in (1, size):
-        raise ValueError(f"repeat: {x.aval} needs one count, or {size}; got {repeats.aval}")
+        raise ShapeError(f"repeat: {x.aval} needs one count, or {size}; got {repeats.aval}")
     total = count_argument("repeat", "total_repeat_length", length)
     if not size or not total:
         return reshape(slice_in_dim(x, 0, 0, 1, axis), _resized(x, axis, total))
@@ -228,7 +229,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     known = _places(obj, size)
     places = array_like("insert", obj, 1) if known is None else known
     if places.ndim > 1:
-        raise ValueError(
+        raise ShapeError(
             "insert: index array argument obj must be one dimensional or scalar; its shape is "
             f"{places.shape}"
         )
@@ -254,7 +255,7 @@ def _places(obj: Any, size: int) -> NDArray | None:
     if value is None:
         return None
     if value.size and value.dtype.kind not in "biu":
-        raise IndexError(
+        raise IndexKindError(
             f"arrays used as indices must be of integer (or boolean) type; got {value.dtype.name}"
         )
     if value.dtype.kind == "b" and value.ndim == 1:
@@ -272,7 +273,7 @@ def _inserted(x: Any, values: Any, axis: int, count: int, scalar: bool) -> Any:
     if values.aval.ndim > len(shape) or any(
         n not in (1, m) for n, m in zip(values.aval.shape, shape)
     ):
-        raise ValueError(
+        raise ShapeError(
             f"insert: could not broadcast values of shape {values.aval.shape} into shape {shape}, "
             f"the place for them in {x.aval}"
         )
@@ -288,7 +289,7 @@ def _insert_at(x: Any, source: Any, values: Any, axis: int, count: int, scalar: 
 def _insert(x: Any, places: Any, values: Any, axis: int, count: int, scalar: bool) -> Any:
     """With traced places: a stable sort puts each new element before the one at its place."""
     if not dtypes.in_domain(places.aval.dtype, "integer"):
-        raise IndexError(f"insert takes places as integers; got {places.aval}")
+        raise IndexKindError(f"insert takes places as integers; got {places.aval}")
     size = x.aval.shape[axis]
     places = convert_element_type(places, INT32)
     wrapped = select(lt(places, constant(0, INT32)), add(places, constant(size, INT32)), places)
@@ -336,7 +337,7 @@ def delete(
 def _delete(x: Any, places: Any, axis: int) -> Any:
     """With traced places: what is taken out is sorted behind the rest, and cut off."""
     if not dtypes.in_domain(places.aval.dtype, "integer"):
-        raise IndexError(f"delete takes places as integers; got {places.aval}")
+        raise IndexKindError(f"delete takes places as integers; got {places.aval}")
     size, count = x.aval.shape[axis], places.aval.size
     shape = (size, count)
     places = convert_element_type(reshape(places, (count,)), INT32)

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from hloom.core.array import Array
+from hloom.errors import ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import dtype_argument, refuse_out
 from hloom.numpy.contraction import contract, total
@@ -54,7 +55,7 @@ def parse(subscripts: str, ndims: tuple[int, ...]) -> Formula:
     if len(terms) != len(ndims):
         more = "more operands provided to einstein sum function than specified in the"
         fewer = "fewer operands provided to einstein sum function than specified in the"
-        raise ValueError(
+        raise ShapeError(
             f"einsum: {more if len(terms) < len(ndims) else fewer} subscripts string: "
             f"{subscripts!r} is for {len(terms)}, got {len(ndims)}"
         )
@@ -104,7 +105,7 @@ def formula(lists: Sequence[list[Any]], out: list[Any] | None, ndims: Sequence[i
                 "which never appeared in an input"
             )
     if hidden and ... not in out:
-        raise ValueError(
+        raise ShapeError(
             "einsum: output has more dimensions than subscripts given in einstein sum, but no "
             "'...' ellipsis provided to broadcast the extra dimensions."
         )
@@ -116,12 +117,12 @@ def _expanded(labels: list[Any], ndim: int, number: int) -> Term:
     """The labels of all axes of an operand."""
     named = len(labels) - (... in labels)
     if named > ndim:
-        raise ValueError(
+        raise ShapeError(
             "einsum: einstein sum subscripts string contains too many subscripts for operand "
             f"{number}, which has {ndim} axes"
         )
     if ... not in labels and named < ndim:
-        raise ValueError(
+        raise ShapeError(
             f"einsum: operand {number} has more dimensions, {ndim}, than subscripts given in "
             "einstein sum, but no '...' ellipsis provided to broadcast the extra dimensions."
         )
@@ -226,13 +227,13 @@ def _sizes(formula: Formula, arrays: Sequence[Any]) -> dict[Hashable, int]:
         own: dict[Hashable, int] = {}
         for label, n in zip(term, x.aval.shape):
             if own.setdefault(label, n) != n:
-                raise ValueError(
+                raise ShapeError(
                     f"einsum {formula}: dimensions in operand {number}, {x.aval}, for collapsing "
                     f"index {label!r} don't match ({own[label]} != {n})"
                 )
             size, first = found.get(label, (1, number))
             if 1 not in (size, n) and size != n:
-                raise ValueError(
+                raise ShapeError(
                     f"einsum {formula}: operands could not be broadcast together: {_shown(label)} "
                     f"has size {size} in operand {first}, {arrays[first].aval}, and {n} in operand "
                     f"{number}, {x.aval}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hloom.errors import ArgumentError
 from hloom.numpy import domains, eager
 from hloom.numpy.promotion import array_like, promote_inexact
 from hloom.ops import exponential, special
@@ -133,5 +134,5 @@ def i0(x: Any, /) -> Any:
     Array([1.       , 1.2660658], dtype=float32)
     """
     if domains.is_complex(array_like("i0", x)):
-        raise TypeError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
+        raise ArgumentError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
     return special.bessel_i0(*domains.floats("i0", x))

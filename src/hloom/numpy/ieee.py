@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
+from hloom.errors import ArgumentError
 from hloom.numpy import domains, eager
 from hloom.numpy.arguments import warn_if_dropped
 from hloom.numpy.domains import is_complex, kind_of
@@ -89,7 +90,7 @@ def _is_infinite(x: Any) -> Any:
 def _is_infinity(name: str, x: Any, infinity: float) -> Any:
     x = array_like(name, x)
     if is_complex(x):
-        raise TypeError(
+        raise ArgumentError(
             f"{name}: This operation is not supported for {x.aval.dtype.name} values because it "
             "would be ambiguous; take jnp.real(x) or jnp.imag(x)."
         )

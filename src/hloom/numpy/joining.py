@@ -11,6 +11,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.trace import Tracer
+from hloom.errors import ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, dtype_argument, refuse_out
 from hloom.numpy.axes import axis_argument
@@ -67,12 +68,12 @@ def _joined(name: str, arrays: Sequence[Any], axis: int) -> Any:
     """Arrays of one dtype, one behind the other; raises ValueError where their shapes differ."""
     first = arrays[0].aval
     if not all(x.aval.ndim for x in arrays):
-        raise ValueError(
+        raise ShapeError(
             f"{name}: zero-dimensional arrays cannot be concatenated: {_types(arrays)}. "
             "Stack them: jnp.stack(arrays)."
         )
     if any(x.aval.ndim != first.ndim for x in arrays):
-        raise ValueError(
+        raise ShapeError(
             f"{name}: all the input arrays must have same number of dimensions; "
             f"got {_types(arrays)}"
         )
@@ -80,7 +81,7 @@ def _joined(name: str, arrays: Sequence[Any], axis: int) -> Any:
     for number, x in enumerate(arrays):
         for i, (n, m) in enumerate(zip(first.shape, x.aval.shape)):
             if n != m and i != axis:
-                raise ValueError(
+                raise ShapeError(
                     f"{name}: all the input array dimensions except for the concatenation axis, "
                     f"{axis}, must match exactly, but along axis {i} the array at index 0, "
                     f"{first}, has size {n} and the array at index {number}, {x.aval}, has size {m}"
@@ -106,7 +107,7 @@ def members(name: str, arrays: Any) -> Sequence[Any]:
             )
         whole = array_like(name, arrays)
         if not whole.aval.ndim:
-            raise TypeError(f"{name} takes a sequence of arrays; got one 0-d array, {whole.aval}")
+            raise ShapeError(f"{name} takes a sequence of arrays; got one 0-d array, {whole.aval}")
         arrays = unstack(whole)
     if not arrays:
         raise ValueError(f"{name}: need at least one array to join; got an empty sequence")
@@ -157,7 +158,7 @@ def _stack(xs: Sequence[Any], plan: tuple[int, Any]) -> Any:
     arrays = _of_one_dtype("stack", xs, cast)
     first = arrays[0].aval
     if any(x.aval.shape != first.shape for x in arrays):
-        raise ValueError(f"stack: all input arrays must have the same shape; got {_types(arrays)}")
+        raise ShapeError(f"stack: all input arrays must have the same shape; got {_types(arrays)}")
     return lax_stack(arrays, axis_argument("stack", axis, first.ndim + 1))
 
 
@@ -392,7 +393,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 def _split_of_rank(name: str, ary: Any, sections: Any, axis: int, ndim: int) -> list[Array]:
     x = array_like(name, ary)
     if x.aval.ndim < ndim:
-        raise ValueError(f"{name} only works on arrays of {ndim} or more dimensions; got {x.aval}")
+        raise ShapeError(f"{name} only works on arrays of {ndim} or more dimensions; got {x.aval}")
     return _pieces(name, x, sections, axis, True)
 
 

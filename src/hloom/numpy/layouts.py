@@ -17,6 +17,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import from_numpy, unmasked
 from hloom.core.trace import Tracer
+from hloom.errors import IndexKindError
 from hloom.numpy import promotion
 from hloom.ops.compare import lt, select_n
 from hloom.ops.linear import constant
@@ -171,7 +172,7 @@ def _item(x: Any) -> Any:
     elif isinstance(x, np.ndarray):
         x = unmasked(x)
         if x.dtype.kind not in "biu":
-            raise IndexError(
+            raise IndexKindError(
                 f"arrays used as indices must be of integer (or boolean) type; got {x.dtype}"
             )
         if x.ndim == 0 and x.dtype.kind != "b":
@@ -182,10 +183,10 @@ def _item(x: Any) -> Any:
     elif not isinstance(x, Array):
         if hasattr(x, "__index__"):
             return int(x.__index__())
-        raise IndexError(f"{_KINDS}; got {type(x).__name__} {x!r:.60}")
+        raise IndexKindError(f"{_KINDS}; got {type(x).__name__} {x!r:.60}")
     kind = dtypes.kind(x.aval.dtype)
     if kind not in ("bool", "signed", "unsigned"):
-        raise IndexError(
+        raise IndexKindError(
             f"arrays used as indices must be of integer (or boolean) type; got {x.aval}. Convert "
             "it: i.astype(int)."
         )
@@ -255,7 +256,7 @@ def span(item: slice, size: int) -> tuple[int, int, int]:
     """Start, count and step of a slice within an axis of this size."""
     for bound in (item.start, item.stop, item.step):
         if isinstance(bound, Tracer) and bound.concrete() is None:
-            raise errors.ConcretizationTypeError.parameter(
+            raise errors.TracedSliceError.parameter(
                 "x[start:stop]: use lax.dynamic_slice_in_dim(x, start, size), whose start may be "
                 "traced; indexing",
                 "slice bound", bound.traced(),

@@ -9,6 +9,7 @@ from typing import Any
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.errors import ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import check_order, shape_argument, sizes_argument
 from hloom.numpy.axes import axes_argument
@@ -49,7 +50,7 @@ def _whole_shape(x: ShapedArray, sizes: Sizes) -> Sizes:
         return (*sizes[:place], x.size // known, *sizes[place + 1 :])
     if unknown or known != x.size:
         fits = " A size of -1 is worked out: x.reshape(-1)." if not unknown else ""
-        raise ValueError(
+        raise ShapeError(
             f"reshape: cannot reshape array of size {x.size} into shape {sizes}: {x} keeps its "
             f"number of elements.{fits}"
         )
@@ -144,7 +145,7 @@ def squeeze(a: Any, axis: Any = None) -> Array:
     gone = axes_argument("squeeze", axis, x.aval)
     for i in gone:
         if shape[i] != 1:
-            raise ValueError(
+            raise ShapeError(
                 "squeeze: cannot select an axis to squeeze out which has size not equal to one; "
                 f"axis {i} of {x.aval} has size {shape[i]}"
             )
@@ -226,7 +227,7 @@ def common_shape(name: str, shapes: list[Sizes]) -> Sizes:
             if n == 1 or n == whole[i]:
                 continue
             if whole[i] != 1:
-                raise ValueError(
+                raise ShapeError(
                     f"{name}: shape mismatch: objects cannot be broadcast to a single shape.  "
                     f"Mismatch is between arg {culprit[i]} with shape {shapes[culprit[i]]} and "
                     f"arg {number} with shape {shape}.  Sizes are matched from the last axis, and "
@@ -250,9 +251,9 @@ def broadcast_to(array: Any, shape: Any) -> Array:
     old = x.aval.shape
     extra = len(sizes) - len(old)
     if extra < 0:
-        raise ValueError(f"broadcast_to: {x.aval} has more dimensions than the shape {sizes}")
+        raise ShapeError(f"broadcast_to: {x.aval} has more dimensions than the shape {sizes}")
     if any(n not in (1, m) for n, m in zip(old, sizes[extra:])):
-        raise ValueError(
+        raise ShapeError(
             f"broadcast_to: operands could not be broadcast together: {x.aval} and requested shape "
             f"{sizes}. Axes are matched from the last one; insert others with x[:, None]."
         )

@@ -15,6 +15,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.trace import Tracer
+from hloom.errors import ShapeError
 from hloom.numpy import eager, products
 from hloom.numpy.axes import axes_argument, axis_argument
 from hloom.numpy.positions import diagonal as plain_diagonal
@@ -157,7 +158,7 @@ def _norm(x: Any, plan: tuple[Any, Axes | None, bool]) -> Any:
     elif len(axes) == 2:
         found = _matrix_norm(x, ord, axes)
     else:
-        raise ValueError(
+        raise ShapeError(
             f"norm: Improper number of dimensions to norm: {len(axes)} axes of {x.aval}. Norms are "
             "of vectors or matrices: give one axis or two, or flatten the array."
         )
@@ -344,7 +345,7 @@ def outer(x1: Any, x2: Any, /) -> Array:
     """
     x, y = array_like("outer", x1), array_like("outer", x2, 1)
     if x.aval.ndim != 1 or y.aval.ndim != 1:
-        raise ValueError(
+        raise ShapeError(
             f"outer: Input arrays must be one-dimensional; they are {x.aval} and {y.aval}"
         )
     return products.outer(x, y)
@@ -361,7 +362,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     x, y = array_like("cross", x1), array_like("cross", x2, 1)
     for z in (x, y):
         if z.aval.shape[axis_argument("cross", axis, z.aval)] != 3:
-            raise ValueError(
+            raise ShapeError(
                 "cross: Both input arrays must be (arrays of) 3-dimensional vectors; they are "
                 f"{x.aval} and {y.aval}"
             )

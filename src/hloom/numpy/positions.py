@@ -12,6 +12,7 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.trace import Tracer, ensure_compile_time_eval
+from hloom.errors import ArgumentError
 from hloom.numpy import eager, manipulation, reductions
 from hloom.numpy.arguments import (
     count_argument,
@@ -301,7 +302,7 @@ def _strides(name: str, shape: tuple[int, ...], order: str) -> list[int]:
 def _integers(name: str, given: Any, position: int = 0) -> Array:
     x = array_like(name, given, position)
     if not dtypes.in_domain(x.aval.dtype, "integer"):
-        raise TypeError(f"{name}: only int indices permitted; got {x.aval}")
+        raise ArgumentError(f"{name}: only int indices permitted; got {x.aval}")
     return x
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.errors import ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, refuse_out
 from hloom.numpy.axes import axes_argument, axis_argument
@@ -41,7 +42,7 @@ def _mismatch(name: str, x: ShapedArray, y: ShapedArray, axes: tuple[int, int]) 
         if x.shape[0] == y.shape[1]:
             ways.append("y @ x")
     way = f" Shapes that fit: {' or '.join(ways)}." if ways else ""
-    return ValueError(
+    return ShapeError(
         f"{name}: shapes {x} and {y} are not aligned: axis {i % x.ndim} of the first has size {n}, "
         f"axis {j % y.ndim} of the second has size {m}, and their products are summed, so that "
         f"{n} must be {m}.{way}"
@@ -53,7 +54,7 @@ def _gufunc(name: str, x: Any, y: Any, left: Any, right: Any, **how: Any) -> Any
     """The product of the last axes, `left` of x and `right` of y; those before are broadcast."""
     for i, (z, core) in enumerate(((x, left), (y, right))):
         if z.aval.ndim < len(core):
-            raise ValueError(
+            raise ShapeError(
                 f"{name} of {x.aval} and {y.aval}: input operand {i} does not have enough "
                 f"dimensions (has {z.aval.ndim}, requires {len(core)})"
             )
@@ -69,7 +70,7 @@ def _gufunc(name: str, x: Any, y: Any, left: Any, right: Any, **how: Any) -> Any
 
 def _matmul_of(x: Any, y: Any, **how: Any) -> Any:
     if not x.aval.ndim or not y.aval.ndim:
-        raise ValueError(
+        raise ShapeError(
             f"matmul of {x.aval} and {y.aval}: an operand does not have enough dimensions (has 0, "
             "requires 1). To multiply by a number use x * y."
         )
@@ -169,7 +170,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     """
     x, y = operands_of("vdot", a, b, preferred=preferred_element_type)
     if x.aval.size != y.aval.size:
-        raise ValueError(
+        raise ShapeError(
             f"vdot: {x.aval} and {y.aval} must have the same number of elements; they have "
             f"{x.aval.size} and {y.aval.size}"
         )
@@ -272,11 +273,11 @@ def _tensordot_axes(x: ShapedArray, y: ShapedArray, axes: Any) -> tuple[Any, Any
     else:
         count = count_argument("tensordot", "axes", axes)
         if count > min(x.ndim, y.ndim):
-            raise ValueError(f"tensordot: axes={count} is more than {x} and {y} have")
+            raise ShapeError(f"tensordot: axes={count} is more than {x} and {y} have")
         first = tuple(range(x.ndim - max(count, 0), x.ndim))
         second = tuple(range(max(count, 0)))
     if len(first) != len(second):
-        raise ValueError(
+        raise ShapeError(
             f"tensordot: shape-mismatch for sum: {len(first)} axes of {x}, {len(second)} of {y}"
         )
     for i, j in zip(first, second):
@@ -342,12 +343,12 @@ def cross(
         axisa = axisb = axisc = axis
     x, y = promote_dtypes("cross", a, b)
     if not x.aval.ndim or not y.aval.ndim:
-        raise ValueError(f"cross of {x.aval} and {y.aval}: at least one array has zero dimension")
+        raise ShapeError(f"cross of {x.aval} and {y.aval}: at least one array has zero dimension")
     parts = []
     for z, at in ((x, axisa), (y, axisb)):
         i = axis_argument("cross", at, z.aval)
         if z.aval.shape[i] not in (2, 3):
-            raise ValueError(
+            raise ShapeError(
                 f"cross of {x.aval} and {y.aval}: incompatible dimensions for cross product "
                 f"(dimension must be 2 or 3); axis {i} of {z.aval} has size {z.aval.shape[i]}"
             )

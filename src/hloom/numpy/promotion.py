@@ -13,6 +13,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, from_numpy, scalar, weak_aval
 from hloom.core.source import warn
+from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.sequences import from_sequence as sequence
 from hloom.ops.convert import convert_element_type_p
 from hloom.ops.linear import broadcast_in_dim
@@ -34,7 +35,7 @@ def array_like(name: str, x: Any, position: int = 0) -> Array:
     except TypeError as error:
         if hasattr(x, "__array__"):
             return from_numpy(np.asarray(x), current.get().config.enable_x64)
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes arrays and numbers; argument {position} is {error}"
         ) from None
 
@@ -144,7 +145,7 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
     for sizes in zip(*padded):
         distinct = {n for n in sizes if n != 1}
         if len(distinct) > 1:
-            raise ValueError(
+            raise ShapeError(
                 f"{name}: operands could not be broadcast together with shapes "
                 f"{' '.join(map(str, shapes))}. Axes are "
                 "matched from the last one, and sizes must be equal or 1; insert axes with x[:, "

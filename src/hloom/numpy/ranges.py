@@ -17,7 +17,7 @@ from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import scalar, unmasked
 from hloom.core.trace import Tracer
-from hloom.errors import ConcretizationTypeError
+from hloom.errors import ArgumentError, ConcretizationTypeError, ShapeError
 from hloom.numpy import eager, promotion
 from hloom.numpy.arguments import concrete_values, count_argument, dtype_argument
 from hloom.numpy.creation import static
@@ -101,11 +101,11 @@ def _bound(parameter: str, x: Any) -> Any:
         raise ConcretizationTypeError.parameter("arange", parameter, x.traced())
     value = unmasked(x)
     if value.ndim:
-        raise ValueError(
+        raise ShapeError(
             f"arange takes numbers; {parameter} has shape {value.shape}. Take one element, x[0]."
         )
     if not dtypes.is_supported(value.dtype) or dtypes.kind(value.dtype) == "complex":
-        raise TypeError(f"arange takes real numbers; got {parameter}={x!r:.60}")
+        raise ArgumentError(f"arange takes real numbers; got {parameter}={x!r:.60}")
     if isinstance(x, (bool, int, float)):
         return x
     return value[()]
@@ -290,7 +290,7 @@ class Spacing:
     ):
         self.num = count_argument(name, "num", num)
         if self.num < 0:
-            raise ValueError(f"{name}: Number of samples, {self.num}, must be non-negative.")
+            raise ShapeError(f"{name}: Number of samples, {self.num}, must be non-negative.")
         self.endpoint = bool(endpoint)
         self.axis = count_argument(name, "axis", axis)
         x64 = get().config.enable_x64

@@ -9,6 +9,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
+from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.fitting import fit
 from hloom.numpy.promotion import array_like, broadcast_to
@@ -160,12 +161,12 @@ def mask_argument(name: str, where: Any, shape: Axes) -> Any:
     """The argument `where`, repeated to this shape; raises TypeError unless it is of bools."""
     mask = array_like(name, where)
     if mask.aval.dtype != BOOL:
-        raise TypeError(
+        raise ArgumentError(
             f"{name}: `where` must be an array of bools; got {mask.aval}. Compare: x != 0."
         )
     given = mask.aval.shape
     if len(given) > len(shape) or any(a not in (1, b) for a, b in zip(given[::-1], shape[::-1])):
-        raise ValueError(
+        raise ShapeError(
             f"{name}: `where` of shape {given} could not be broadcast to the operand's shape "
             f"{shape}"
         )
@@ -189,7 +190,7 @@ def initial_argument(name: str, initial: Any, x: Any) -> Array:
     if given.aval.shape:
         raise ValueError(f"{name}: `initial` must be a number; got {given.aval}")
     if dtypes.kind(given.aval.dtype) == "complex" and kind_of(x) != "complex":
-        raise TypeError(
+        raise ArgumentError(
             f"{name}: `initial` is complex, the result {x.aval} is not; take initial.real"
         )
     made: Array = cast(given, x.aval.dtype)

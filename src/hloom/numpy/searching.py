@@ -15,6 +15,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import from_numpy
+from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy import eager
 from hloom.numpy.promotion import array_like
 from hloom.numpy.reducing import BOOL, INT32, cast, cast_exactly, default_int, flat, kind_of
@@ -76,7 +77,7 @@ def searchsorted(
 
 def _in_order(a: Any, sorter: Any) -> Any:
     if kind_of(sorter) not in ("signed", "unsigned"):
-        raise TypeError(f"searchsorted: sorter must only contain integers; got {sorter.aval}")
+        raise ArgumentError(f"searchsorted: sorter must only contain integers; got {sorter.aval}")
     if sorter.aval.shape != a.aval.shape:
         raise ValueError(
             f"searchsorted: sorter.size must equal len(a); got {sorter.aval} for {a.aval}"
@@ -109,7 +110,7 @@ def size_argument(name: str, size: Any) -> int:
     except TypeError:
         raise TypeError(f"{name}: size must be an integer; got {size!r:.60}") from None
     if wanted < 0:
-        raise ValueError(f"{name}: size must not be negative; got {wanted}")
+        raise ShapeError(f"{name}: size must not be negative; got {wanted}")
     return wanted
 
 

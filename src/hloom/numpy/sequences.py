@@ -165,7 +165,7 @@ def _ragged(name: str, error: ValueError) -> ValueError:
 def _refuse_text(name: str, x: Any) -> None:
     for element in leaves(x):
         if element is None:
-            raise TypeError(
+            raise errors.ArgumentError(
                 f"{name} takes numbers; got None. For a missing number use float('nan')."
             )
         if isinstance(element, (str, bytes)):

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.core.array import Array
+from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import dtype_argument, refuse_out
 from hloom.numpy.axes import axis_argument
@@ -163,7 +165,7 @@ def _number(correction: Any, ddof: Any, dtype: np.dtype[Any]) -> Any:
 def _given_mean(name: str, mean: Any, shape: Axes) -> Any:
     mean = array_like(name, mean)
     if broadcast_shapes(name, [mean.aval.shape, shape]) != shape:
-        raise ValueError(
+        raise ShapeError(
             f"{name}: `mean` must have a shape as mean(x, axis, keepdims=True) has; got "
             f"{mean.aval} for {shape}"
         )
@@ -304,14 +306,14 @@ def _spread_weights(a: Any, weights: Any, axis: Any) -> Any:
     """Weights for some axes, with axes of size 1 in the place of the others."""
     shape = a.aval.shape
     if axis is None:
-        raise TypeError(
+        raise ArgumentError(
             f"average: axis must be specified when shapes of a and weights differ; got {a.aval} "
             f"and {weights.aval}"
         )
     given = [axis] if not isinstance(axis, (tuple, list)) else axis
     axes = [axis_argument("average", i, len(shape)) for i in given]
     if weights.aval.shape != tuple([shape[i] for i in axes]):
-        raise ValueError(
+        raise ShapeError(
             "average: shape of weights must be consistent with shape of a along specified axis; "
             "got "
             f"{weights.aval} for axis {axis} of {a.aval}"
@@ -371,17 +373,22 @@ def _samples(m: Any, y: Any, rowvar: bool, dtype: Any) -> tuple[Any, np.dtype[An
     """The variables as rows, in the dtype to compute in; and the dtype of the result."""
     given = [array_like("cov", x) for x in ((m,) if y is None else (m, y))]
     if any(x.aval.ndim > 2 for x in given):
-        raise ValueError(
+        raise ShapeError(
             f"cov: samples have at most 2 axes; got {', '.join(str(x.aval) for x in given)}"
         )
     rows = [_as_rows(x, rowvar) for x in given]
     if len(rows) == 2 and rows[0].aval.shape[1] != rows[1].aval.shape[1]:
-        raise ValueError(
+        raise ShapeError(
             f"cov: both arrays need the same number of samples; got {given[0].aval} and "
             f"{given[1].aval}"
         )
     common = result_dtype(rows)[0]
     result = mean_dtype(common) if dtype is None else dtype_argument("cov", dtype)
+    if not dtypes.in_domain(result, "inexact"):
+        raise ArgumentError(
+            f"cov: dtype is float or complex, since it divides; got {result.name}. Round what it "
+            f"gives: jnp.round(jnp.cov(m)).astype({result.name!r})."
+        )
     rows = [cast(x, wide_dtype(result)) for x in rows]
     return concatenate(rows, 0), result
 

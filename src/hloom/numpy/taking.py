@@ -12,6 +12,8 @@ import numpy as np
 
 from hloom.config import current
 from hloom.core.array import Array, from_ndarray
+from hloom.core.aval import ShapedArray
+from hloom.errors import ArgumentError, IndexKindError, ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import refuse_inplace, refuse_out, warn_if_dropped
 from hloom.numpy.axes import axis_argument
@@ -48,7 +50,7 @@ def _places(
         indices = np.zeros(0, np.int32)
     indices = array_like(name, indices, 1)
     if kind_of(indices) not in ("signed", "unsigned"):
-        if kind_of(indices) != "bool" or error is IndexError:
+        if kind_of(indices) != "bool" or error is IndexKindError:
             raise error(
                 f"{name}: indices must be integers; got {indices.aval}. Convert them: "
                 "i.astype(int)."
@@ -121,7 +123,7 @@ def take(
     size = a.aval.size if axis is None else a.aval.shape[along]
     if fill_value is not None and mode is None:
         mode = "fill"
-    indices, mode = _places("take", indices, size, along, mode, TypeError)
+    indices, mode = _places("take", indices, size, along, mode, ArgumentError)
     if mode != "fill":
         fill_value = None
     hints = (bool(unique_indices), bool(indices_are_sorted))
@@ -186,7 +188,7 @@ def take_along_axis(
     if fill_value is not None and mode is None:
         mode = "fill"
     along = 0 if axis is None else axis
-    indices, mode = _places("take_along_axis", indices, size, along, mode, IndexError)
+    indices, mode = _places("take_along_axis", indices, size, along, mode, IndexKindError)
     if mode != "fill":
         fill_value = None
     wrap = wrap_negative_indices is None or bool(wrap_negative_indices)
@@ -198,12 +200,12 @@ def _along(name: str, arr: Any, indices: Any, axis: Any) -> tuple[Any, int, tupl
     given = array_like(name, indices, 1).aval
     if axis is None:
         if given.ndim != 1:
-            raise ValueError(
+            raise ShapeError(
                 f"{name}: when axis=None, `indices` must have a single dimension; got {given}"
             )
         return None, arr.aval.size, given.shape
     if given.ndim != arr.aval.ndim:
-        raise ValueError(
+        raise ShapeError(
             f"{name}: `indices` and `arr` must have the same number of dimensions; got {given} for "
             f"{arr.aval}"
         )
@@ -268,7 +270,7 @@ def put_along_axis(
     arr = array_like("put_along_axis", arr)
     axis, size, shape = _along("put_along_axis", arr, indices, axis)
     along = 0 if axis is None else axis
-    indices, mode = _places("put_along_axis", indices, size, along, mode, IndexError)
+    indices, mode = _places("put_along_axis", indices, size, along, mode, IndexKindError)
     return _put_along_axis(arr, indices, values, axis=axis, mode=mode, shape=shape)
 
 
@@ -281,12 +283,12 @@ def _put_along_axis(
     size = a.aval.shape[axis]
     values = cast_into(array_like("put_along_axis", values, 2), a)
     if broadcast_shapes("put_along_axis", [values.aval.shape, shape]) != shape:
-        raise ValueError(
+        raise ShapeError(
             f"put_along_axis: could not broadcast values of shape {values.aval.shape} to {shape}"
         )
     target = tuple([size if i == axis else n for i, n in enumerate(shape)])
     if target != a.aval.shape:
-        raise ValueError(
+        raise ShapeError(
             f"put_along_axis: indices of shape {shape} are too many for axis {axis} of {a.aval}"
         )
     if not size:
@@ -311,7 +313,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     """
     _in_place("put", "x, ind, v", inplace)
     a = array_like("put", a)
-    indices, mode = _places("put", ind, a.aval.size, 0, mode, TypeError)
+    indices, mode = _places("put", ind, a.aval.size, 0, mode, ArgumentError)
     return _put(a, indices, v, mode=mode)
 
 

@@ -20,6 +20,7 @@ from hloom.core.array import Array
 from hloom.core.calls import unknown_keyword
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.tables import Tables
+from hloom.errors import ShapeError
 from hloom.errors.rewriting import at_place
 from hloom.errors.texts import explain, index_text, value_text
 from hloom.numpy import eager, promotion
@@ -426,7 +427,7 @@ def _spread(y: Any, shape: Sequence[int], name: str) -> Any:
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(
+        raise ShapeError(
             f"could not broadcast input array from shape {given} into shape {shape}: .at[].{name} "
             "takes values that broadcast to the indexed part"
         )

@@ -17,6 +17,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ShapeError, UnknownModeError
 from hloom.ops import convolution_programs as programs
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dot import accumulation_dtype
@@ -60,7 +61,7 @@ def conv_general_permutations(
     for spec, first in zip((lhs, rhs, out), letters):
         wanted = [*first, *spatial]
         if sorted(spec) != sorted(wanted) or len(set(spec)) != len(spec):
-            raise ValueError(
+            raise ShapeError(
                 "dimension_numbers are strings such as ('NCHW', 'OIHW', 'NCHW'), with the same "
                 f"spatial letters in each; got {tuple(dimension_numbers)}"
             )
@@ -80,7 +81,7 @@ def conv_dimension_numbers(
     lhs_shape = canonical_shape("conv_dimension_numbers", lhs_shape)
     rhs_shape = canonical_shape("conv_dimension_numbers", rhs_shape)
     if len(lhs_shape) != len(rhs_shape):
-        raise TypeError(
+        raise ShapeError(
             "convolution takes an input and a kernel of one rank; got shapes "
             f"{tuple(lhs_shape)} and {tuple(rhs_shape)}"
         )
@@ -94,7 +95,7 @@ def conv_dimension_numbers(
         raise ValueError(f"dimension_numbers takes three strings; got {dimension_numbers!r}")
     if all(isinstance(s, str) for s in specs):
         if any(len(s) != len(lhs_shape) for s in specs):
-            raise ValueError(
+            raise ShapeError(
                 f"dimension_numbers {specs} need a letter for each of the {len(lhs_shape)} axes"
             )
         specs = conv_general_permutations(specs)
@@ -151,10 +152,10 @@ class ConvGeneralDilated(Primitive):
         check_same_dtype("conv_general_dilated", (lhs, rhs))
         text = f"conv_general_dilated of {lhs} with kernel {rhs}"
         if lhs.ndim != rhs.ndim or lhs.ndim < 2:  # StableHLO convolution C1
-            raise TypeError(f"{text}: both need one rank, 2 or more")
+            raise ShapeError(f"{text}: both need one rank, 2 or more")
         for spec in conv.dimension_numbers:
             if sorted(spec) != list(range(lhs.ndim)):  # C13, C18, C20
-                raise ValueError(f"{text}: dimension_numbers must name each axis once; got {spec}")
+                raise ShapeError(f"{text}: dimension_numbers must name each axis once; got {spec}")
         lhs_spec, rhs_spec, _ = conv.dimension_numbers
         kernel = spatial_sizes(rhs, rhs_spec)
         window = conv.window(kernel)
@@ -162,22 +163,22 @@ class ConvGeneralDilated(Primitive):
         ShapedArray(window.padded(spatial_sizes(lhs, lhs_spec)), lhs.dtype)  # raises if too large
         groups, batch_groups = conv.feature_group_count, conv.batch_group_count
         if groups < 1 or batch_groups < 1 or (groups > 1 and batch_groups > 1):  # C21 to C23
-            raise ValueError(
+            raise ShapeError(
                 f"{text}: group counts must be positive and one of them 1; got "
                 f"feature_group_count={groups}, batch_group_count={batch_groups}"
             )
         features, outputs = lhs.shape[lhs_spec[1]], rhs.shape[rhs_spec[0]]
         if features != rhs.shape[rhs_spec[1]] * groups:  # C14
-            raise TypeError(
+            raise ShapeError(
                 f"{text}: the input's features, {features} on axis {lhs_spec[1]}, must be the "
                 f"kernel's input features, {rhs.shape[rhs_spec[1]]} on axis {rhs_spec[1]}, times "
                 f"feature_group_count={groups}"
             )
         if outputs % groups or outputs % batch_groups:  # C15, C16
-            raise ValueError(f"{text}: the group count must divide the output features, {outputs}")
+            raise ShapeError(f"{text}: the group count must divide the output features, {outputs}")
         accumulation_dtype(text, lhs.dtype, conv.preferred_element_type)  # C27
         if lhs.shape[lhs_spec[0]] % batch_groups:  # C10
-            raise ValueError(f"{text}: batch_group_count={batch_groups} must divide the batch size")
+            raise ShapeError(f"{text}: batch_group_count={batch_groups} must divide the batch size")
 
     def numpy(self, lhs: Any, rhs: Any, *, precision: Any = None, **params: Any) -> Any:
         conv = Conv(**params)
@@ -597,7 +598,9 @@ def transposed_padding(size: int, stride: int, padding: str) -> tuple[int, int]:
         total = size + stride - 2 + max(size - stride, 0)
         low = size - 1
     else:
-        raise ValueError(f'conv_transpose: padding is "SAME", "VALID" or pairs; got {padding!r}')
+        raise UnknownModeError(
+            f'conv_transpose: padding is "SAME", "VALID" or pairs; got {padding!r}'
+        )
     return low, total - low
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
+from hloom.errors import ShapeError
 from hloom.ops.convert import convert_element_type
 from hloom.ops.convolution import (
     TRANSPOSE_NUMBERS,
@@ -44,7 +45,7 @@ def _window(
     """The sliding window, checked, of a kernel with these spatial sizes."""
     for spec in numbers:
         if sorted(spec) != list(range(lhs.ndim)):  # StableHLO convolution C13, C18, C20
-            raise ValueError(
+            raise ShapeError(
                 f"{name} of {lhs}: dimension_numbers must name each axis once; got {spec}"
             )
     ones = (1,) * len(kernel)
@@ -69,7 +70,7 @@ def _numbers_of(
     name: str, lhs: ShapedArray, kernel: Axes, dimension_numbers: Any
 ) -> ConvDimensionNumbers:
     if lhs.ndim < 2 or len(kernel) != lhs.ndim - 2:
-        raise TypeError(
+        raise ShapeError(
             f"{name} takes an input with a batch and a feature axis, and filter_shape with a size "
             f"for each other axis; got {lhs} and filter_shape={kernel}"
         )
@@ -183,7 +184,7 @@ def conv_general_dilated_local(
     features = patches.aval.shape[out_spec[1]]
     sizes = tuple(rhs.aval.shape[a] for a in rhs_spec[1:]) if rhs.aval.ndim == lhs.aval.ndim else ()
     if sizes != (features, *places):
-        raise TypeError(
+        raise ShapeError(
             f"{name} of {lhs.aval} takes kernels with {features} input features (features of the "
             f"input times filter_shape={kernel}) for each of the places {places}; got {rhs.aval}, "
             f"whose axes are {rhs_spec}: output features, input features, places"
@@ -291,5 +292,5 @@ def conv_transpose_shape_tuple(
 def _of_shape(name: str, shape: Any) -> ShapedArray:
     sizes = canonical_shape(name, shape)
     if len(sizes) < 2:
-        raise TypeError(f"{name} takes shapes with 2 axes or more; got {sizes}")
+        raise ShapeError(f"{name} takes shapes with 2 axes or more; got {sizes}")
     return ShapedArray(sizes, FLOAT32)

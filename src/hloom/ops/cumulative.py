@@ -11,6 +11,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.errors import ShapeError
 from hloom.ops.arithmetic import add, mul, neg, sub
 from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
@@ -85,7 +86,7 @@ class Cumulative(Primitive):
     def infer(self, x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
         check_domain(self.name, [x], self.domain)
         if not 0 <= axis < x.ndim:
-            raise ValueError(f"{self.name}: {x} has no axis {axis}")
+            raise ShapeError(f"{self.name}: {x} has no axis {axis}")
         return x
 
     def numpy(self, x: Any, *, axis: int, reverse: bool) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
+from hloom.errors import ArgumentError, ShapeError
 
 Axes = tuple[int, ...]
 
@@ -83,9 +84,9 @@ def check_mode(text: str, mode: str) -> None:
 def check_axes(text: str, name: str, axes: Axes, bound: int, *, ordered: bool = True) -> None:
     """Raise unless `axes` are distinct, below `bound` and, if `ordered`, increasing."""
     if len(set(axes)) != len(axes) or any(not 0 <= a < bound for a in axes):
-        raise ValueError(f"{text}: {name} must be distinct axes from 0 to {bound - 1}; got {axes}")
+        raise ShapeError(f"{text}: {name} must be distinct axes from 0 to {bound - 1}; got {axes}")
     if ordered and list(axes) != sorted(axes):
-        raise ValueError(f"{text}: {name} must be increasing; got {axes}")
+        raise ShapeError(f"{text}: {name} must be increasing; got {axes}")
 
 
 def check_windows(
@@ -99,11 +100,11 @@ def check_windows(
     """The constraints on dimension numbers; labels are those of StableHLO's gather."""
     windows, collapsed, index_map, batching, index_batching = numbers
     if not dtypes.in_domain(indices.dtype, "integer"):
-        raise TypeError(f"{text}: indices must be integers; got {indices}")
+        raise ArgumentError(f"{text}: indices must be integers; got {indices}")
     if not indices.ndim:  # C2
-        raise TypeError(f"{text}: the last axis of the indices holds index vectors; got {indices}")
+        raise ShapeError(f"{text}: the last axis of the indices holds index vectors; got {indices}")
     if len(index_map) != indices.shape[-1]:  # C3
-        raise ValueError(
+        raise ShapeError(
             f"{text}: index vectors have {indices.shape[-1]} elements for "
             f"{len(index_map)} operand axes, {index_map}"
         )
@@ -119,24 +120,24 @@ def check_windows(
     if len(batching) != len(index_batching) or any(
         operand.shape[a] != indices.shape[b] for a, b in zip(batching, index_batching)
     ):  # C16, C17
-        raise ValueError(
+        raise ShapeError(
             f"{text}: batching axes {batching} of {operand} and {index_batching} of {indices} "
             "must pair up, with equal sizes"
         )
     if len(windows) + len(collapsed) + len(batching) != operand.ndim:  # C1
-        raise ValueError(
+        raise ShapeError(
             f"{text}: each of the {operand.ndim} operand axes must be a window axis, collapsed or "
             f"batching; got {len(windows)}, {len(collapsed)} and {len(batching)}"
         )
     if len(slice_sizes) != operand.ndim or any(
         not 0 <= s <= n for s, n in zip(slice_sizes, operand.shape)
     ):  # C20, C21
-        raise ValueError(
+        raise ShapeError(
             f"{text}: windows need a size for each operand axis, at most that of {operand}; "
             f"got {slice_sizes}"
         )
     if any(slice_sizes[a] != 1 for a in collapsed + batching):  # C9, C12
-        raise ValueError(f"{text}: collapsed and batching axes have size 1; got {slice_sizes}")
+        raise ShapeError(f"{text}: collapsed and batching axes have size 1; got {slice_sizes}")
 
 
 def window_axes(numbers: GatherDimensionNumbers, ndim: int) -> list[int]:

@@ -12,6 +12,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import mul
 from hloom.ops.convert import convert_element_type, reduce_precision_p
 from hloom.ops.elementwise import check_domain, check_same_dtype
@@ -49,7 +50,7 @@ def accumulation_dtype(name: str, dtype: np.dtype[Any], preferred: Any) -> np.dt
     same = len(kinds) == 1 or kinds == {"signed", "unsigned"} or "bool" in kinds
     integer_to_float = dtypes.in_domain(dtype, "integer") and dtypes.in_domain(wanted, "float")
     if not (same or integer_to_float) or dtypes.bits(wanted) < dtypes.bits(dtype):
-        raise TypeError(
+        raise ArgumentError(
             f"{name}: preferred_element_type must be of the operands' kind and not narrower; "
             f"got {wanted.name} for operands of {dtype.name}"
         )
@@ -64,15 +65,15 @@ def free_axes(ndim: int, contract: Axes, batch: Axes) -> Axes:
 def _check_pairs(text: str, what: str, lhs: Any, rhs: Any, pairs: tuple[Axes, Axes]) -> None:
     lhs_axes, rhs_axes = pairs
     if len(lhs_axes) != len(rhs_axes):  # StableHLO dot_general C1, C2
-        raise TypeError(f"{text}: {what} axes must pair up; got {lhs_axes} and {rhs_axes}")
+        raise ShapeError(f"{text}: {what} axes must pair up; got {lhs_axes} and {rhs_axes}")
     for name, aval, axes in (("lhs", lhs, lhs_axes), ("rhs", rhs, rhs_axes)):
         if any(not 0 <= a < aval.ndim for a in axes):  # C5 to C8
-            raise ValueError(
+            raise ShapeError(
                 f"{text}: {what} axes of {name} {aval} run from 0 to {aval.ndim - 1}; got {axes}"
             )
     for a, b in zip(lhs_axes, rhs_axes):
         if lhs.shape[a] != rhs.shape[b]:  # C9, C10
-            raise TypeError(
+            raise ShapeError(
                 f"{text} pairs {what} axis {a} of lhs {lhs} with axis {b} of rhs {rhs}, but "
                 f"{lhs.shape[a]} != {rhs.shape[b]}."
             )
@@ -85,7 +86,7 @@ def check_axes(name: str, lhs: ShapedArray, rhs: ShapedArray, numbers: Numbers) 
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     for side, axes in (("lhs", lhs_contract + lhs_batch), ("rhs", rhs_contract + rhs_batch)):
         if len(set(axes)) != len(axes):  # StableHLO dot_general C3, C4
-            raise ValueError(
+            raise ShapeError(
                 f"{name} takes each axis of {side} once, contracted or batch; got {axes}"
             )
 
@@ -336,7 +337,7 @@ def canonical_numbers(name: str, dimension_numbers: Any) -> Numbers:
     try:
         (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
     except (TypeError, ValueError):
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes dimension_numbers as ((lhs contracted, rhs contracted), "
             f"(lhs batch, rhs batch)); got {dimension_numbers!r}"
         ) from None
@@ -397,7 +398,7 @@ def dot(
     lhs, rhs = convert_operands("dot", (lhs, rhs))
     if dimension_numbers is None:
         if not (1 <= lhs.aval.ndim <= 2 and 1 <= rhs.aval.ndim <= 2):
-            raise TypeError(
+            raise ShapeError(
                 f"dot takes vectors and matrices; got {lhs.aval} and {rhs.aval}. For more axes use "
                 "lax.dot_general or hloom.numpy.matmul."
             )
@@ -417,7 +418,7 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     lhs, rhs = convert_operands("batch_matmul", (lhs, rhs))
     ndim = lhs.aval.ndim
     if ndim < 2 or rhs.aval.ndim != ndim:
-        raise TypeError(
+        raise ShapeError(
             f"batch_matmul takes operands of one rank, 2 or more; got {lhs.aval} and {rhs.aval}"
         )
     batch = tuple(range(ndim - 2))
@@ -428,16 +429,16 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
 def _check_scale(text: str, side: str, x: ShapedArray, scale: ShapedArray, contract: Axes) -> None:
     """Raise unless a scale has the operand's axes, and divides the contracted ones."""
     if scale.ndim != x.ndim:
-        raise TypeError(f"{text}: {side}_scale {scale} needs the rank of {side}, {x.ndim}")
+        raise ShapeError(f"{text}: {side}_scale {scale} needs the rank of {side}, {x.ndim}")
     for axis, (size, count) in enumerate(zip(x.shape, scale.shape)):
         if axis not in contract:
             if size != count:
-                raise TypeError(
+                raise ShapeError(
                     f"{text}: {side}_scale {scale} needs size {size} on axis {axis}, which is not "
                     "contracted"
                 )
         elif size and (not count or size % count or size == count):
-            raise TypeError(
+            raise ShapeError(
                 f"{text}: {side}_scale {scale} has size {count} on the contracted axis {axis}, "
                 f"where a divisor of {size} below it is needed: a scale for each block of 2 or more"
             )
@@ -461,7 +462,7 @@ def _scaled(x: Any, scale: Any, contract: Axes, dtype: np.dtype[Any]) -> Any:
 
 def _default_numbers(lhs: ShapedArray) -> Numbers:
     if lhs.ndim < 2:
-        raise TypeError(
+        raise ShapeError(
             f"scaled_dot takes operands with 2 axes or more; got {lhs}. For vectors give "
             "dimension_numbers=(((0,), (0,)), ((), ()))."
         )
@@ -499,11 +500,11 @@ def scaled_dot(
     )
     dtype = array_dtype("bfloat16" if preferred_element_type is None else preferred_element_type)
     if dtypes.kind(dtype) != "float" or dtypes.bits(dtype) < 16:
-        raise TypeError(
+        raise ArgumentError(
             f"{name}: preferred_element_type is a float of 16 bits or more; got {dtype.name}"
         )
     if lhs.aval.ndim != rhs.aval.ndim:
-        raise TypeError(f"{name} takes operands of one rank; got {lhs.aval} and {rhs.aval}")
+        raise ShapeError(f"{name} takes operands of one rank; got {lhs.aval} and {rhs.aval}")
     given = dimension_numbers is not None
     numbers = canonical_numbers(name, dimension_numbers) if given else _default_numbers(lhs.aval)
     text = f"{name} of {lhs.aval} and {rhs.aval}"

@@ -16,6 +16,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ShapeError
 from hloom.ops.arithmetic import add
 from hloom.ops.binary import mod
 from hloom.ops.compare import lt, select_n
@@ -45,12 +46,12 @@ Sizes = tuple[int, ...]
 
 def _check_starts(name: str, operand: ShapedArray, starts: Sequence[ShapedArray]) -> None:
     if len(starts) != operand.ndim:  # StableHLO dynamic_slice C2
-        raise TypeError(
+        raise ShapeError(
             f"{name} of {operand} takes one start index for each axis; got {len(starts)}"
         )
     for start in starts:
         if start.shape or not dtypes.in_domain(start.dtype, "integer"):
-            raise TypeError(f"{name} of {operand} takes start indices as 0-d integers; got {start}")
+            raise ShapeError(f"{name} of {operand} takes starts as 0-d integers; got {start}")
 
 
 def _clamped(starts: Sequence[Any], sizes: Sizes, shape: Sizes) -> tuple[slice, ...]:
@@ -78,7 +79,7 @@ class DynamicSlice(Primitive):
         if len(slice_sizes) != operand.ndim or any(
             not 0 <= s <= n for s, n in zip(slice_sizes, operand.shape)
         ):  # C2, C4
-            raise ValueError(
+            raise ShapeError(
                 f"dynamic_slice takes a size for each axis, at most that of {operand}; "
                 f"got {slice_sizes}"
             )
@@ -153,12 +154,12 @@ def _starts(
     if isinstance(indices, Array):
         vector = as_array(indices)
         if vector.aval.ndim != 1:
-            raise TypeError(f"{name} takes start_indices as a vector; got {vector.aval}")
+            raise ShapeError(f"{name} takes start_indices as a vector; got {vector.aval}")
         starts = [index_in_dim(vector, i, keepdims=False) for i in range(vector.aval.shape[0])]
     else:
         starts = list(indices)
     if len(starts) != operand.aval.ndim:
-        raise TypeError(
+        raise ShapeError(
             f"{name} of {operand.aval} takes one start index for each axis; got {len(starts)}"
         )
     allowed = [allow_negative] * len(starts) if isinstance(allow_negative, bool) else allow_negative
@@ -259,7 +260,7 @@ class DynamicUpdateSlice(Primitive):
         if update.ndim != operand.ndim or any(
             u > n for u, n in zip(update.shape, operand.shape)
         ):  # StableHLO dynamic_update_slice C3, C6
-            raise TypeError(
+            raise ShapeError(
                 f"dynamic_update_slice takes an update of the operand's rank and at most its size; "
                 f"got {update} for {operand}"
             )
@@ -379,7 +380,7 @@ def dynamic_update_index_in_dim(
     if update.aval.ndim != operand.aval.ndim:
         shape = update.aval.shape
         if len(shape) + 1 != operand.aval.ndim:
-            raise TypeError(
+            raise ShapeError(
                 f"dynamic_update_index_in_dim takes an update of {operand.aval}'s rank, or one "
                 f"axis less; got {update.aval}"
             )
@@ -408,13 +409,13 @@ def index_take(src: Any, idxs: Any, axes: Sequence[int]) -> Any:
     axes = canonical_axes(name, axes, src.aval.ndim)
     places = [convert_operands(name, (i,))[0] for i in idxs]
     if len(places) != len(axes) or not axes:
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes an array of indices for each of the axes {axes}, one or more; "
             f"got {len(places)}"
         )
     first = places[0].aval.shape
     if any(p.aval.shape != first or not dtypes.in_domain(p.aval.dtype, "integer") for p in places):
-        raise TypeError(
+        raise ShapeError(
             f"{name} takes integers of one shape; got {', '.join(str(p.aval) for p in places)}"
         )
     columns = [_wrapped(p, src.aval, axis) for p, axis in zip(places, axes)]
@@ -434,7 +435,7 @@ def _wrapped(places: Any, src: ShapedArray, axis: int) -> Any:
     """Indices modulo the size of an axis."""
     size = src.shape[axis]
     if not size:
-        raise ValueError(f"index_take: axis {axis} of {src} has no elements")
+        raise ShapeError(f"index_take: axis {axis} of {src} has no elements")
     if places.aval.dtype.itemsize < 4:
         places = convert_element_type(places, np.int32)
     return convert_element_type(mod(places, size), np.int32 if size < 2**31 else np.int64)

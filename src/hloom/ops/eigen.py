@@ -11,6 +11,7 @@ import numpy as np
 
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops import lapack_calls as lapack
 from hloom.ops import linalg_numpy
 from hloom.ops.arithmetic import add, div, mul, sub
@@ -66,11 +67,11 @@ def subset_of(name: str, subset: Any, size: int) -> tuple[int, int]:
     try:
         start, stop = map(index, subset)
     except (TypeError, ValueError) as error:
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes subset_by_index as a pair of integers (from, up to); got {subset!r:.80}"
         ) from error
     if not 0 <= start < stop <= size:
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes subset_by_index within the {size} there are; got {(start, stop)}"
         )
     return start, stop

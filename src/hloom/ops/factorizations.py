@@ -12,6 +12,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
+from hloom.errors import ShapeError
 from hloom.ops import lapack_calls as lapack
 from hloom.ops import linalg_numpy
 from hloom.ops.arithmetic import add, div, mul, sub
@@ -124,7 +125,7 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
     check_dtype("cholesky_update", (r.aval, w.aval))
     check_batch("cholesky_update", (r.aval, w.aval), (2, 1))
     if len({*r.aval.shape[-2:], w.aval.shape[-1]}) > 1:
-        raise ValueError(
+        raise ShapeError(
             "cholesky_update takes square matrices and vectors of their size; got "
             f"{types_text((r.aval, w.aval))}"
         )
@@ -286,11 +287,11 @@ class LuPivotsToPermutation(Primitive):
 
     def infer(self, pivots: ShapedArray, *, permutation_size: int) -> ShapedArray:
         if pivots.dtype != INT32 or not pivots.ndim:
-            raise TypeError(
+            raise ShapeError(
                 f"lu_pivots_to_permutation takes i32[.., k] as lu gives them; got {pivots}"
             )
         if pivots.shape[-1] > permutation_size:
-            raise ValueError(
+            raise ShapeError(
                 f"lu_pivots_to_permutation: {pivots.shape[-1]} pivots need a permutation of that "
                 f"size at least; got {permutation_size}"
             )
@@ -359,7 +360,7 @@ def symmetric_product(
     batch = check_batch("symmetric_product", (a.aval, c.aval), (2, 2))
     n = a.aval.shape[-2]
     if c.aval.shape != (*batch, n, n):
-        raise ValueError(
+        raise ShapeError(
             f"symmetric_product takes {n} by {n} matrices c beside a of {n} rows; got "
             f"{types_text((a.aval, c.aval))}"
         )

@@ -12,6 +12,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import mul
 from hloom.ops.compare import eq, select
 from hloom.ops.complex import conj, part_dtype, real
@@ -56,18 +57,18 @@ class Fft(Linear):
             raise ValueError(f"fft takes fft_type {', '.join(_NUMPY)}; got {fft_type!r} for {x}")
         _check_dtype(where, x, fft_type)
         if not 1 <= len(fft_lengths) <= MOST_AXES or len(fft_lengths) > x.ndim:
-            raise ValueError(
+            raise ShapeError(
                 f"{where}: it takes 1 to {MOST_AXES} of the last axes; got {x}. For more axes do "
                 "it again, with the others moved to the end."
             )
         if min(fft_lengths) < 1:
-            raise ValueError(f"{where}: a transform has at least one point")
+            raise ShapeError(f"{where}: a transform has at least one point")
         *rest, last = fft_lengths
         half = (*rest, last // 2 + 1)
         given = half if fft_type == IRFFT else fft_lengths
         leading = x.shape[: x.ndim - len(given)]
         if x.shape[len(leading) :] != given:
-            raise ValueError(
+            raise ShapeError(
                 f"{where}: the last axes need sizes {given}; got {x}. Cut it, or fill it up, with "
                 "lax.slice or lax.pad."
             )
@@ -109,7 +110,7 @@ def _check_dtype(where: str, x: ShapedArray, fft_type: str) -> None:
     if dtypes.kind(x.dtype) == takes and dtypes.bits(x.dtype) >= 32:
         return
     wanted = ("float32", "float64") if fft_type == RFFT else ("complex64", "complex128")
-    raise TypeError(
+    raise ArgumentError(
         f"{where}: it takes {' or '.join(wanted)}; got {x}. Convert first: "
         f"lax.convert_element_type(x, {wanted[0]!r})."
     )

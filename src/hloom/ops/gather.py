@@ -23,6 +23,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import select_n
 from hloom.ops.dimension_numbers import (
@@ -71,7 +72,7 @@ class Gather(Primitive):
         check_mode(text, mode)
         check_same_dtype("gather", (operand, *fill))
         if len(fill) != (mode == "fill") or any(value.shape for value in fill):
-            raise TypeError(
+            raise ArgumentError(
                 f'{text}: mode "fill" takes one fill_value, 0-d, and the others none; got mode '
                 f"{mode!r} and {', '.join(map(str, fill)) or 'none'}"
             )
@@ -299,7 +300,7 @@ class ScatterLike(Primitive):
         check_domain(self.name, (operand, updates), self.domain)
         windows = dimension_numbers.update_window_dims
         if updates.ndim != indices.ndim - 1 + len(windows):  # StableHLO scatter C4
-            raise ValueError(
+            raise ShapeError(
                 f"{text}: updates {updates} need {len(windows)} window axes and an axis for each "
                 f"axis of the indices {indices} but the last"
             )
@@ -307,7 +308,7 @@ class ScatterLike(Primitive):
         check_windows(text, operand, indices, dimension_numbers.as_gather(), sizes, updates.ndim)
         batch = tuple(n for i, n in enumerate(updates.shape) if i not in windows)
         if batch != indices.shape[:-1]:  # C4
-            raise ValueError(
+            raise ShapeError(
                 f"{text}: updates {updates} without their window axes {windows} must have the "
                 f"shape of the indices {indices} without the last axis"
             )

@@ -19,6 +19,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import mul, sub
 from hloom.ops.compare import eq, gt, ne, select
 from hloom.ops.complex import conj, part_dtype, real
@@ -101,13 +102,13 @@ def check_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
         if aval.dtype not in LETTERS:
             narrow = dtypes.in_domain(aval.dtype, "float")
             why = f"LAPACK has no {aval.dtype.name}" if narrow else "LAPACK has no others"
-            raise TypeError(
+            raise ArgumentError(
                 f"{name} takes float32, float64, complex64 or complex128 operands; got "
                 f"{types_text(avals)}. {why}: convert first, "
                 "lax.convert_element_type(x, 'float32')."
             )
         if aval.dtype != avals[0].dtype:
-            raise TypeError(
+            raise ArgumentError(
                 f"{name} needs operands of one dtype; got {types_text(avals)}. lax never "
                 "promotes: convert one with lax.convert_element_type."
             )
@@ -117,12 +118,12 @@ def check_matrix(name: str, x: ShapedArray, square: bool = False) -> None:
     """Raise TypeError for a dtype that LAPACK lacks, ValueError for what is no matrix."""
     check_dtype(name, [x])
     if x.ndim < 2:
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes matrices, in the last two axes of an array; got {x}. "
             "A vector becomes a column: lax.expand_dims(x, (1,))."
         )
     if square and x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"{name} takes square matrices, in the last two axes; got {x}")
+        raise ShapeError(f"{name} takes square matrices, in the last two axes; got {x}")
 
 
 def check_finite(a: Any) -> None:
@@ -137,7 +138,7 @@ def check_batch(name: str, avals: Sequence[ShapedArray], ranks: Sequence[int]) -
     leading = {aval.shape[: aval.ndim - rank] for aval, rank in zip(avals, ranks)}
     if not fits or len(leading) > 1:
         what = ", ".join("a matrix" if rank == 2 else "a vector" for rank in ranks)
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes {what} with equal axes before them; got {types_text(avals)}. lax never "
             "broadcasts: spread one with lax.broadcast_in_dim."
         )

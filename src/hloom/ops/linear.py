@@ -18,6 +18,7 @@ from hloom.core.array import HostArray
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.folds import fold
 from hloom.ops.strict import strict
 
@@ -80,7 +81,7 @@ class Transpose(Linear):
 
     def infer(self, x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedArray:
         if sorted(permutation) != list(range(x.ndim)):
-            raise TypeError(
+            raise ShapeError(
                 f"transpose takes a permutation of the axes {tuple(range(x.ndim))} of {x}; got "
                 f"{permutation}"
             )
@@ -138,20 +139,20 @@ class BroadcastInDim(Linear):
         dims = broadcast_dimensions
         where = f"broadcast_in_dim of {x} to shape {shape} with broadcast_dimensions {dims}"
         if len(broadcast_dimensions) != x.ndim:
-            raise TypeError(
+            raise ShapeError(
                 f"{where}: one result axis is needed for each of the {x.ndim} operand axes"
             )
         if any(n < 0 for n in shape):
-            raise ValueError(f"{where}: sizes must not be negative")
+            raise ShapeError(f"{where}: sizes must not be negative")
         if list(broadcast_dimensions) != sorted(set(broadcast_dimensions)) or any(
             not 0 <= d < len(shape) for d in broadcast_dimensions
         ):
-            raise ValueError(
+            raise ShapeError(
                 f"{where}: result axes must be strictly increasing and below {len(shape)}"
             )
         for axis, dim in enumerate(broadcast_dimensions):
             if x.shape[axis] not in (1, shape[dim]):
-                raise TypeError(
+                raise ShapeError(
                     f"{where}: axis {axis} has size {x.shape[axis]}, "
                     f"which is neither 1 nor {shape[dim]}"
                 )
@@ -238,7 +239,7 @@ class ReduceSum(Linear):
 
     def infer(self, x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         if not dtypes.in_domain(x.dtype, "number"):
-            raise TypeError(
+            raise ArgumentError(
                 f"reduce_sum takes number operands; got {x}. Convert it, or use lax.reduce_or."
             )
         return x.update(shape=reduced_shape("reduce_sum", x, axes))
@@ -296,7 +297,7 @@ def reduce_sum_signed(operand: Any, axes: tuple[int, ...]) -> Any:
 def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape without `axes`, which must be in range and not repeat."""
     if len(set(axes)) != len(axes) or any(not 0 <= a < x.ndim for a in axes):
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {tuple(axes)}"
         )
     return tuple(n for i, n in enumerate(x.shape) if i not in axes)

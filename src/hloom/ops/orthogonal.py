@@ -15,6 +15,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
+from hloom.errors import ShapeError
 from hloom.ops import lapack_calls as lapack
 from hloom.ops import linalg_numpy
 from hloom.ops.arithmetic import add, neg, sub
@@ -49,7 +50,7 @@ from hloom.ops.triangular import triangular_solve
 def _check_reflections(name: str, a: ShapedArray, taus: ShapedArray) -> None:
     rows, columns = a.shape[-2:]
     if taus.shape[-1] > min(rows, columns):
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes at most as many factors as a has rows and columns; got "
             f"{types_text((a, taus))}"
         )
@@ -108,7 +109,7 @@ class HouseholderProduct(MatrixFunction):
         check_batch("householder_product", (a, taus), self.ranks)
         rows, columns = a.shape[-2:]
         if rows < columns:
-            raise ValueError(
+            raise ShapeError(
                 f"householder_product takes no more columns than rows; got {types_text((a, taus))}"
             )
         _check_reflections("householder_product", a, taus)
@@ -162,7 +163,7 @@ class Ormqr(MatrixFunction):
         _check_reflections("ormqr", a, taus)
         if c.shape[-2 if left else -1] != a.shape[-2]:
             what = "rows" if left else "columns"
-            raise ValueError(
+            raise ShapeError(
                 f"ormqr needs as many {what} of c as a has rows; got {types_text((a, taus, c))}"
             )
         return c.strong()

@@ -18,6 +18,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops import ragged_programs as programs
 from hloom.ops.compare import ne
 from hloom.ops.convert import convert_element_type
@@ -78,26 +79,26 @@ class Ragged(Primitive):
         check_same_dtype(self.name, (x, y))
         check_algorithm(self.name, precision, x, y)
         if not dtypes.in_domain(out, "number"):
-            raise TypeError(f"{self.name} gives numbers; got preferred_element_type {out}")
+            raise ArgumentError(f"{self.name} gives numbers; got preferred_element_type {out}")
         text = f"{self.name} of {x}, {y}, {sizes} and {first}"
         for dtype in (x.dtype, out):
             if np.zeros((), np.float32).astype(dtype) != 0:
-                raise TypeError(
+                raise ArgumentError(
                     f"{text}: {dtype.name} has no zero, which rows of no group give. Convert "
                     "first: lax.convert_element_type(x, 'bfloat16')."
                 )
         if x.ndim != 4 or y.ndim != 4 or sizes.ndim != 2 or not agree:
-            raise TypeError(f"{text} needs operands as its docstring shows them")
+            raise ShapeError(f"{text} needs operands as its docstring shows them")
         check_domain(self.name, (sizes, first), "integer")
         stretches = sizes.shape[0]
         if first.dtype != np.int32:
-            raise TypeError(f"{text}: the first group of each stretch is told in i32; got {first}")
+            raise ArgumentError(f"{text}: each stretch's first group is told in i32; got {first}")
         if outer < 1:
-            raise ValueError(f"{text}: outer must be positive; got {outer}")
+            raise ShapeError(f"{text}: outer must be positive; got {outer}")
         if x.shape[0] >= 2**31:
-            raise ValueError(f"{text}: rows are counted in i32")
+            raise ShapeError(f"{text}: rows are counted in i32")
         if first.shape != (stretches,) or x.shape[0] % max(stretches, 1) or stretches % outer:
-            raise TypeError(
+            raise ShapeError(
                 f"{text}: the stretches must divide the rows, outer={outer} the stretches"
             )
 
@@ -220,7 +221,7 @@ class RaggedSum(Ragged):
     ) -> ShapedArray:  # fmt: skip
         out, agree = preferred_element_type, lhs.shape[:3] == rhs.shape[:3]
         if count < 0:
-            raise ValueError(f"ragged_sum takes a count of 0 or more; got {count} for {sizes}")
+            raise ShapeError(f"ragged_sum takes a count of 0 or more; got {count} for {sizes}")
         self.check(lhs, rhs, sizes, first, outer, agree, out, precision)
         shape = (sizes.shape[0] // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
         return ShapedArray(shape, out)
@@ -335,14 +336,14 @@ class _Layout(NamedTuple):
 def _layout(name: str, lhs: ShapedArray, rhs: ShapedArray, numbers: Any) -> _Layout:
     """The axes of the product; raises for those that don't go together."""
     if not isinstance(numbers, RaggedDotDimensionNumbers):
-        raise TypeError(f"{name} takes lax.RaggedDotDimensionNumbers(...); got {numbers!r:.80}")
+        raise ArgumentError(f"{name} takes lax.RaggedDotDimensionNumbers(...); got {numbers!r:.80}")
     text = f"{name} of {lhs} and {rhs}"
     pairs: Any = numbers.dot_dimension_numbers
     check_axes(text, lhs, rhs, pairs)
     (contract, _), (batch, _) = pairs
     rows, group = tuple(numbers.lhs_ragged_dimensions), tuple(numbers.rhs_group_dimensions)
     if len(rows) != 1 or not 0 <= rows[0] < lhs.ndim:
-        raise ValueError(
+        raise ShapeError(
             f"{text}: lhs_ragged_dimensions holds one axis of lhs, from 0 to {lhs.ndim - 1}; "
             f"got {rows}"
         )
@@ -359,13 +360,13 @@ def _check_group_axis(
     text: str, rhs: ShapedArray, pairs: Numbers, row: int, kind: str, group: Axes
 ) -> None:
     if len(group) != (kind == "free"):
-        raise ValueError(
+        raise ShapeError(
             f"{text}: where the ragged axis is a {kind} one, as axis {row} of lhs is, "
             f"rhs_group_dimensions holds {'one axis' if kind == 'free' else 'none'}; got {group}"
         )
     busy = pairs[0][1] + pairs[1][1]
     if any(not 0 <= a < rhs.ndim or a in busy for a in group):
-        raise ValueError(
+        raise ShapeError(
             f"{text}: rhs_group_dimensions holds an axis of rhs, from 0 to {rhs.ndim - 1}, that is "
             f"neither contracted nor a batch axis; got {group}"
         )
@@ -373,11 +374,11 @@ def _check_group_axis(
 
 def _check_sizes(name: str, lhs: ShapedArray, sizes: ShapedArray, layout: _Layout) -> None:
     if not dtypes.in_domain(sizes.dtype, "integer"):
-        raise TypeError(f"{name} takes group_sizes that are integers; got {sizes}")
+        raise ArgumentError(f"{name} takes group_sizes that are integers; got {sizes}")
     axes = layout.outer if layout.is_batch else layout.numbers[1][0] + layout.outer
     leading = tuple(lhs.shape[a] for a in axes)
     if sizes.ndim != 1 and (not sizes.ndim or sizes.shape[:-1] != leading):
-        raise TypeError(
+        raise ShapeError(
             f"{name} of lhs {lhs} takes group_sizes of shape (groups,) or "
             f"{(*leading, 'groups')}: a size for each place outside the ragged axis "
             f"{layout.ragged}; got {sizes}"
@@ -389,16 +390,16 @@ def _check_groups(name: str, rhs: ShapedArray, groups: int, layout: _Layout, off
     if offset is None:
         axis = layout.group[0] if layout.group else None
         if axis is not None and rhs.shape[axis] != groups:
-            raise TypeError(
+            raise ShapeError(
                 f"{name} takes a matrix for each group: {groups} are in group_sizes, but axis "
                 f"{axis} of rhs {rhs} has size {rhs.shape[axis]}"
             )
         return constant(0, INT32)
     (offset,) = convert_operands(name, (offset,))
     if not dtypes.in_domain(offset.aval.dtype, "integer") or offset.aval.size != 1:
-        raise TypeError(f"{name} takes group_offset as an integer of shape (1,); got {offset.aval}")
+        raise ShapeError(f"{name} takes one integer as group_offset, i32[1]; got {offset.aval}")
     if not layout.group:
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes a group_offset only where rhs has groups, in rhs_group_dimensions; "
             "leave out the first of group_sizes, and their rows, instead"
         )
@@ -564,7 +565,7 @@ def ragged_dot(
     """
     lhs, rhs = convert_operands("ragged_dot", (lhs, rhs))
     if lhs.aval.ndim != 2 or rhs.aval.ndim != 3:
-        raise TypeError(
+        raise ShapeError(
             f"ragged_dot takes rows [m,k] and matrices [g,k,n]; got {lhs.aval} and {rhs.aval}. "
             "For other axes use lax.ragged_dot_general."
         )

@@ -15,6 +15,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import add, div, mul
 from hloom.ops.binary import bitwise_or, max_p, min_p
 from hloom.ops.binary import max as max_
@@ -385,11 +386,11 @@ class ArgExtreme(Primitive):
     def infer(self, x: ShapedArray, *, axes: Axes, index_dtype: np.dtype[Any]) -> ShapedArray:
         shape = reduced_shape(self.name, x, axes)
         if len(axes) != 1:
-            raise ValueError(f"{self.name} takes one axis; got {axes}")
+            raise ShapeError(f"{self.name} takes one axis; got {axes}")
         if not dtypes.in_domain(index_dtype, "integer"):
-            raise TypeError(f"{self.name} takes an integer index_dtype; got {index_dtype}")
+            raise ArgumentError(f"{self.name} takes an integer index_dtype; got {index_dtype}")
         if not x.shape[axes[0]]:
-            raise ValueError(f"{self.name} of an empty sequence: axis {axes[0]} of {x} has size 0")
+            raise ShapeError(f"{self.name} of an empty sequence: axis {axes[0]} of {x} has size 0")
         return ShapedArray(shape, index_dtype)
 
     def numpy(self, x: Any, *, axes: Axes, index_dtype: np.dtype[Any]) -> Any:

@@ -13,6 +13,7 @@ from hloom.core.jaxpr import Jaxpr
 from hloom.core.operands import as_array
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
+from hloom.errors import ArgumentError
 from hloom.ops.arithmetic import add, div, mul, neg
 from hloom.ops.binary import bitwise_or
 from hloom.ops.binary import max as max_
@@ -153,7 +154,7 @@ class ScatterApply(ScatterLike):
     ) -> ShapedArray:  # fmt: skip
         element = ShapedArray((), operand.dtype)
         if [x.strong() for x in (*function.in_avals, *function.out_avals)] != [element, element]:
-            raise TypeError(
+            raise ArgumentError(
                 f"scatter_apply into {operand} takes a function from {element} to {element}; got "
                 f"one from {', '.join(map(str, function.in_avals))} to "
                 f"{', '.join(map(str, function.out_avals))}"

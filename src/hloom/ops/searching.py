@@ -16,6 +16,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import add
 from hloom.ops.binary import bitwise_and, bitwise_or
 from hloom.ops.compare import eq, le, lt, select_n
@@ -45,13 +46,13 @@ class SearchSorted(Primitive):
         self, x: ShapedArray, values: ShapedArray, *, side: str, index_dtype: np.dtype[Any]
     ) -> ShapedArray:
         if x.dtype != values.dtype:
-            raise TypeError(f"searchsorted takes values of the array's dtype; got {x} and {values}")
+            raise ArgumentError(f"searchsorted takes operands of one dtype; got {x} and {values}")
         if not x.ndim or x.ndim != values.ndim or x.shape[:-1] != values.shape[:-1]:
-            raise ValueError(f"searchsorted takes as many rows of values; got {x} and {values}")
+            raise ShapeError(f"searchsorted takes as many rows of values; got {x} and {values}")
         if side not in ("left", "right"):
             raise ValueError(f'searchsorted takes side "left" or "right"; got {side!r}')
         if not dtypes.in_domain(index_dtype, "integer"):
-            raise TypeError(f"searchsorted takes an integer index_dtype; got {index_dtype}")
+            raise ArgumentError(f"searchsorted takes an integer index_dtype; got {index_dtype}")
         return ShapedArray(values.shape, index_dtype)
 
     def numpy(self, x: Any, values: Any, *, side: Any, index_dtype: np.dtype[Any]) -> Any:
@@ -211,14 +212,14 @@ class OrderStatistics(Primitive):
 
     def infer(self, x: ShapedArray, ranks: ShapedArray, *, axis: int) -> list[ShapedArray]:
         if not 0 <= axis < x.ndim or not x.shape[axis]:
-            raise ValueError(f"order_statistics: {x} has no elements along axis {axis}")
+            raise ShapeError(f"order_statistics: {x} has no elements along axis {axis}")
         rest = (*x.shape[:axis], *x.shape[axis + 1 :])
         if x.shape[axis] >= 2**31:
-            raise ValueError(
+            raise ShapeError(
                 f"order_statistics counts ranks in i32; axis {axis} of {x} is longer"
             )
         if ranks.dtype != INT32 or ranks.ndim != x.ndim or ranks.shape[1:] != rest:
-            raise TypeError(
+            raise ShapeError(
                 f"order_statistics of {x} takes ranks i32[k,..] with axes {rest}; got {ranks}"
             )
         return [x.update(shape=ranks.shape)] * 2

@@ -17,6 +17,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import Linear, broadcast_in_dim, constant, move, spread_scalar, transpose
 from hloom.ops.strict import strict
@@ -32,7 +33,7 @@ def integers(name: str, what: str, values: Any) -> tuple[int, ...]:
     except TypeError as error:
         if "tracer" in type(error).__name__.lower():
             raise  # it says more than this could
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes {what} as a sequence of integers; got {values!r:.80}"
         ) from error
 
@@ -41,7 +42,7 @@ def canonical_shape(name: str, shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of sizes; raises ValueError for a negative one."""
     sizes = integers(name, "a shape", shape)
     if sizes and min(sizes) < 0:
-        raise ValueError(f"{name} takes a shape of non-negative sizes; got {sizes}")
+        raise ShapeError(f"{name} takes a shape of non-negative sizes; got {sizes}")
     return sizes
 
 
@@ -53,9 +54,9 @@ def canonical_axis(name: str, axis: Any, ndim: int) -> int:
     try:
         found = index(None if isinstance(axis, bool) else axis)
     except TypeError as error:
-        raise TypeError(f"{name} takes an integer axis; got {axis!r:.80}") from error
+        raise ArgumentError(f"{name} takes an integer axis; got {axis!r:.80}") from error
     if not -ndim <= found < ndim:
-        raise ValueError(
+        raise ShapeError(
             f"{name}: axis {found} is out of bounds for an array of dimension {ndim}; "
             + (f"axes run from {-ndim} to {ndim - 1}" if ndim else "it has no axes")
         )
@@ -66,7 +67,7 @@ def canonical_axes(name: str, axes: Iterable[Any], ndim: int) -> tuple[int, ...]
     """Axes counted from the front, in the order given; raises ValueError for one given twice."""
     found = tuple(canonical_axis(name, axis, ndim) for axis in axes)
     if len(set(found)) != len(found):
-        raise ValueError(f"{name} takes each axis once; got {tuple(axes)}")
+        raise ShapeError(f"{name} takes each axis once; got {tuple(axes)}")
     return found
 
 
@@ -81,13 +82,13 @@ class Reshape(Linear):
 
     def infer(self, x: ShapedArray, *, new_sizes: tuple[int, ...]) -> ShapedArray:
         if new_sizes and min(new_sizes) < 0:
-            raise ValueError(
+            raise ShapeError(
                 f"reshape takes a shape of non-negative sizes; got {new_sizes} for {x}. "
                 "hloom.numpy.reshape works out a size of -1."
             )
         out = x.update(shape=new_sizes)
         if out.size != x.size:
-            raise TypeError(
+            raise ShapeError(
                 f"reshape keeps the number of elements; {x} has {x.size}, shape {new_sizes} "
                 f"has {out.size}"
             )
@@ -141,7 +142,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     array = as_array(array)
     axes = canonical_axes("squeeze", dimensions, array.aval.ndim)
     if any(array.aval.shape[a] != 1 for a in axes):
-        raise ValueError(
+        raise ShapeError(
             f"squeeze takes axes of size 1; got axes {tuple(dimensions)} of {array.aval}"
         )
     return reshape(array, [n for i, n in enumerate(array.aval.shape) if i not in axes])
@@ -194,7 +195,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     """
     x = as_array(x)
     if not x.aval.ndim <= index(rank) <= 64:
-        raise ValueError(
+        raise ShapeError(
             f"broadcast_to_rank takes a rank from {x.aval.ndim} to 64 for {x.aval}; got {rank}. "
             "To take axes away, use lax.squeeze or lax.reshape."
         )
@@ -228,7 +229,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     shape, old = like.aval.shape, x.aval.shape
     first = len(shape) - len(old)
     if first < 0 or any(n not in (1, m) for n, m in zip(old, shape[max(first, 0) :])):
-        raise ValueError(f"broadcast_like cannot repeat {x.aval} to the shape of {like.aval}")
+        raise ShapeError(f"broadcast_like cannot repeat {x.aval} to the shape of {like.aval}")
     return broadcast_in_dim(x, shape, range(first, len(shape)))
 
 
@@ -245,7 +246,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     shape, ndim = operand.aval.shape, operand.aval.ndim
     start, stop, _ = slice(start_dimension, stop_dimension).indices(ndim)
     if stop <= start:
-        raise ValueError(
+        raise ShapeError(
             f"collapse takes a range of axes; from {start_dimension} to {stop_dimension} there "
             f"is none in {operand.aval}"
         )
@@ -261,7 +262,7 @@ class Rev(Linear):
         if len(set(dimensions)) != len(dimensions) or any(
             not 0 <= d < x.ndim for d in dimensions
         ):
-            raise ValueError(
+            raise ShapeError(
                 f"rev takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {dimensions}"
             )
         return x
@@ -311,11 +312,11 @@ class Iota(Primitive):
 
     def infer(self, *, dtype: np.dtype[Any], shape: tuple[int, ...], dimension: int) -> ShapedArray:
         if not dtypes.in_domain(dtype, "number"):
-            raise TypeError(f"iota makes numbers; got dtype {dtype}")
+            raise ArgumentError(f"iota makes numbers; got dtype {dtype}")
         if shape and min(shape) < 0:
-            raise ValueError(f"iota takes a shape of non-negative sizes; got {shape}")
+            raise ShapeError(f"iota takes a shape of non-negative sizes; got {shape}")
         if not 0 <= dimension < len(shape):  # StableHLO iota C1
-            raise ValueError(f"iota of shape {shape} takes an axis of it; got {dimension}")
+            raise ShapeError(f"iota of shape {shape} takes an axis of it; got {dimension}")
         return ShapedArray(shape, dtype)
 
     def numpy(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> Any:
@@ -390,7 +391,7 @@ def _full(
         return spread_scalar(constant(fill_value, dtype, weak_type), shape)
     value = as_array(fill_value)
     if value.aval.shape:
-        raise TypeError(
+        raise ShapeError(
             f"full takes one value to fill with, 0-d; got {value.aval}. "
             "To repeat an array use lax.broadcast_in_dim."
         )
@@ -549,7 +550,7 @@ def dtype(x: Any) -> np.dtype[Any]:
     found = x if isinstance(x, type) else getattr(x, "dtype", x)
     if isinstance(found, (type, str, np.dtype)):
         return array_dtype(found)
-    raise TypeError(f"dtype takes an array, a number or a dtype; got {x!r:.80}")
+    raise ArgumentError(f"dtype takes an array, a number or a dtype; got {x!r:.80}")
 
 
 @strict

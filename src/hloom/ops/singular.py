@@ -10,6 +10,7 @@ import numpy as np
 
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
+from hloom.errors import ShapeError
 from hloom.ops import lapack_calls as lapack
 from hloom.ops.arithmetic import add, div, mul, neg, sub
 from hloom.ops.compare import eq
@@ -225,7 +226,7 @@ class Polar(MatrixFunction):
         check_matrix("polar", a)
         rows, columns = a.shape[-2:]
         if rows < columns:
-            raise ValueError(
+            raise ShapeError(
                 f"polar takes no more columns than rows; got {a}. Take the adjoint's: "
                 "a = (u @ h)^H = h @ u^H."
             )

@@ -18,6 +18,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import sub
 from hloom.ops.compare import select_n
 from hloom.ops.convert import convert_element_type
@@ -64,14 +65,14 @@ class Slice(Linear):
         steps = (1,) * x.ndim if strides is None else strides
         text = f"slice of {x} from {start_indices} to {limit_indices} by {strides}"
         if not len(start_indices) == len(limit_indices) == len(steps) == x.ndim:  # C2
-            raise TypeError(f"{text}: one start, limit and stride is needed for each axis")
+            raise ShapeError(f"{text}: one start, limit and stride is needed for each axis")
         for axis, (start, limit, step) in enumerate(zip(start_indices, limit_indices, steps)):
             if not 0 <= start <= limit <= x.shape[axis]:  # StableHLO slice C3
-                raise ValueError(
+                raise ShapeError(
                     f"{text}: on axis {axis}, 0 <= start <= limit <= {x.shape[axis]} must hold"
                 )
             if step < 1:  # C4
-                raise ValueError(f"{text}: strides must be positive")
+                raise ShapeError(f"{text}: strides must be positive")
         shape = [-(-(b - a) // c) for a, b, c in zip(start_indices, limit_indices, steps)]
         return x.update(shape=tuple(shape))
 
@@ -219,16 +220,16 @@ class Pad(Primitive):
         check_same_dtype("pad", (x, value))
         text = f"pad of {x} with padding_config {padding_config}"
         if value.shape:  # StableHLO pad C1
-            raise TypeError(f"pad fills with one value, 0-d; got {value}")
+            raise ShapeError(f"pad fills with one value, 0-d; got {value}")
         if len(padding_config) != x.ndim:  # C2
-            raise TypeError(f"{text}: a triple (low, high, interior) is needed for each axis")
+            raise ShapeError(f"{text}: a triple (low, high, interior) is needed for each axis")
         shape = []
         for n, (low, high, interior) in zip(x.shape, padding_config):
             if interior < 0:  # C3
-                raise ValueError(f"{text}: interior padding must not be negative")
+                raise ShapeError(f"{text}: interior padding must not be negative")
             shape.append(low + n + max(n - 1, 0) * interior + high)
         if shape and min(shape) < 0:  # C4
-            raise ValueError(f"{text}: takes more elements away than there are; {tuple(shape)}")
+            raise ShapeError(f"{text}: takes more elements away than there are; {tuple(shape)}")
         return x.update(shape=tuple(shape), weak_type=x.weak_type and value.weak_type)
 
     def numpy(self, x: Any, value: Any, *, padding_config: Config) -> Any:
@@ -334,7 +335,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     try:
         config = tuple((index(a), index(b), index(c)) for a, b, c in padding_config)
     except (TypeError, ValueError) as error:
-        raise TypeError(
+        raise ArgumentError(
             "pad takes padding_config as a sequence of triples (low, high, interior) of integers, "
             f"one for each axis of {operand.aval}; got {padding_config!r:.80}"
         ) from error
@@ -350,18 +351,18 @@ class Concatenate(Primitive):
 
     def infer(self, *xs: ShapedArray, dimension: int) -> ShapedArray:
         if not xs:
-            raise ValueError("concatenate needs at least one array")
+            raise ShapeError("concatenate needs at least one array")
         check_same_dtype("concatenate", xs)
         first = xs[0]
         if not 0 <= dimension < first.ndim:  # StableHLO concatenate C4
-            raise ValueError(
+            raise ShapeError(
                 f"concatenate along axis {dimension}: the axes of {first} run from 0 to "
                 f"{first.ndim - 1}"
             )
         rest = _resized(first.shape, dimension, 0)
         for x in xs:
             if x.ndim != first.ndim or _resized(x.shape, dimension, 0) != rest:  # C2
-                raise TypeError(
+                raise ShapeError(
                     f"concatenate along axis {dimension} needs arrays that agree on all other "
                     f"axes; got {types_text(xs)}"
                 )
@@ -443,9 +444,9 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     """
     arrays = convert_operands("stack", operands)
     if not arrays:
-        raise ValueError("stack needs at least one array")
+        raise ShapeError("stack needs at least one array")
     if any(x.aval.shape != arrays[0].aval.shape for x in arrays):
-        raise TypeError(
+        raise ShapeError(
             f"stack needs arrays of one shape; got {types_text([x.aval for x in arrays])}"
         )
     axis = canonical_axis("stack", axis, arrays[0].aval.ndim + 1)
@@ -465,7 +466,7 @@ def shape_as_value(shape: Sequence[Any]) -> Any:
     sizes = [as_array(n) for n in shape]
     for n in sizes:
         if n.aval.shape or not dtypes.in_domain(n.aval.dtype, "integer"):
-            raise TypeError(f"shape_as_value takes integers; got {n.aval} among the sizes")
+            raise ArgumentError(f"shape_as_value takes integers; got {n.aval} among the sizes")
     if not sizes:
         return full((0,), 0, dtype)
     return stack([convert_element_type(n, dtype) for n in sizes])
@@ -498,7 +499,7 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     axis = canonical_axis("split", axis, operand.aval.ndim)
     sizes = integers("split", "sizes", sizes)
     if min(sizes, default=0) < 0 or sum(sizes) != operand.aval.shape[axis]:
-        raise ValueError(
+        raise ShapeError(
             f"split takes non-negative sizes that add up to axis {axis} of {operand.aval}; "
             f"got {sizes}"
         )
@@ -512,7 +513,7 @@ class Tile(Linear):
 
     def infer(self, x: ShapedArray, *, reps: tuple[int, ...]) -> ShapedArray:
         if len(reps) != x.ndim or (reps and min(reps) < 0):
-            raise ValueError(f"tile takes a count, 0 or more, for each axis of {x}; got {reps}")
+            raise ShapeError(f"tile takes a count, 0 or more, for each axis of {x}; got {reps}")
         return x.update(shape=tuple(n * r for n, r in zip(x.shape, reps)))
 
     def numpy(self, x: Any, *, reps: tuple[int, ...]) -> Any:

@@ -11,6 +11,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
+from hloom.errors import ShapeError
 from hloom.ops import lapack_calls as lapack
 from hloom.ops.arithmetic import neg
 from hloom.ops.elementwise import types_text
@@ -49,7 +50,7 @@ class TridiagonalSolve(MatrixFunction):
         check_dtype("tridiagonal_solve", avals)
         check_batch("tridiagonal_solve", avals, self.ranks)
         if len({dl.shape, d.shape, du.shape, b.shape[:-1]}) > 1:
-            raise ValueError(
+            raise ShapeError(
                 "tridiagonal_solve takes three diagonals of one length n, of which dl[0] and "
                 f"du[-1] are not read, and b of n rows; got {types_text(avals)}"
             )
@@ -131,7 +132,7 @@ def lu_solve(lu: Any, permutation: Any, b: Any, *, trans: int = 0) -> Any:
     permutation = as_array(permutation)
     check_system("lu_solve", lu.aval, b.aval)
     if permutation.aval.shape != b.aval.shape[:-1] or permutation.aval.dtype != INT32:
-        raise ValueError(
+        raise ShapeError(
             f"lu_solve takes the permutation that lu gives, i32[.., n]; got {permutation.aval} "
             f"beside {lu.aval}"
         )
@@ -153,7 +154,7 @@ def check_system(name: str, a: ShapedArray, b: ShapedArray) -> None:
     batch = check_batch(name, (a, b), (2, 2))
     n = b.shape[-2]
     if a.shape != (*batch, n, n):
-        raise ValueError(
+        raise ShapeError(
             f"{name} takes n by n matrices a and b of n rows; got {types_text((a, b))}"
         )
 
@@ -174,7 +175,7 @@ class Solve(MatrixFunction):
         check_system("solve", a, b)
         wanted = ShapedArray(a.shape, a.dtype), ShapedArray(a.shape[:-1], INT32)
         if (factors.strong(), order) != wanted:
-            raise TypeError(
+            raise ShapeError(
                 f"solve takes the factors of {a} and the order of its columns, {wanted[0]} and "
                 f"{wanted[1]}; got {factors} and {order}"
             )

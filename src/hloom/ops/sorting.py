@@ -17,6 +17,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.errors import ArgumentError, ShapeError
 from hloom.ops import sorting_programs
 from hloom.ops.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.elementwise import check_domain, is_narrow, types_text
@@ -134,11 +135,11 @@ class Sort(Primitive):
         if not xs:
             raise TypeError("sort needs at least one operand")
         if any(x.shape != xs[0].shape for x in xs):  # StableHLO sort C2, C3
-            raise TypeError(f"sort needs operands of one shape; got {types_text(xs)}")
+            raise ShapeError(f"sort needs operands of one shape; got {types_text(xs)}")
         if not 0 <= dimension < xs[0].ndim:  # C4
-            raise ValueError(f"sort: {xs[0]} has no axis {dimension}")
+            raise ShapeError(f"sort: {xs[0]} has no axis {dimension}")
         if not 1 <= num_keys <= len(xs):
-            raise ValueError(
+            raise ShapeError(
                 f"sort of {len(xs)} operands takes num_keys from 1 to {len(xs)}; got {num_keys}"
             )
         return list(xs)
@@ -244,9 +245,9 @@ class ArgSort(Primitive):
 
     def infer(self, x: ShapedArray, *, dimension: int, index_dtype: np.dtype[Any]) -> ShapedArray:
         if not 0 <= dimension < x.ndim:
-            raise ValueError(f"argsort: {x} has no axis {dimension}")
+            raise ShapeError(f"argsort: {x} has no axis {dimension}")
         if not dtypes.in_domain(index_dtype, "integer"):
-            raise TypeError(f"argsort takes an integer index_dtype; got {index_dtype}")
+            raise ArgumentError(f"argsort takes an integer index_dtype; got {index_dtype}")
         return ShapedArray(x.shape, index_dtype)
 
     def numpy(self, x: Any, *, dimension: int, index_dtype: np.dtype[Any]) -> Any:
@@ -349,9 +350,9 @@ class TopK(Primitive):
     def infer(self, x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
         check_domain("top_k", [x], "ordered")
         if not 0 <= axis < x.ndim:
-            raise ValueError(f"top_k: {x} has no axis {axis}")
+            raise ShapeError(f"top_k: {x} has no axis {axis}")
         if not 0 <= k <= x.shape[axis]:
-            raise ValueError(f"top_k takes k from 0 to {x.shape[axis]} for {x}; got {k}")
+            raise ShapeError(f"top_k takes k from 0 to {x.shape[axis]} for {x}; got {k}")
         shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
         return [x.update(shape=shape), ShapedArray(shape, INT32)]
 
@@ -495,7 +496,7 @@ def approx_min_k(
     operand = as_array(operand)
     axis = canonical_axis("approx_min_k", reduction_dimension, operand.aval.ndim)
     if not 0 <= index(k) <= operand.aval.shape[axis]:
-        raise ValueError(
+        raise ShapeError(
             f"approx_min_k takes k from 0 to {operand.aval.shape[axis]} for {operand.aval}; got {k}"
         )
     places = slice_in_dim(argsort(operand, axis), 0, index(k), 1, axis)

@@ -26,11 +26,14 @@ from hloom.core.calls import plain, retold
 from hloom.core.operands import NotAnArray
 from hloom.core.parameters import LIMIT, words_of
 from hloom.core.source import is_ours
+from hloom.errors import ArgumentError
+from hloom.errors.kinds import KINDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The kinds that tell a user what is wrong with an argument; others are made TypeErrors.
-_KINDS = (IndexError, OverflowError, ZeroDivisionError, ValueError, NotImplementedError, TypeError)
+# The kinds that tell a user what is wrong with an argument; others are made ArgumentErrors.
+_PLAIN = (IndexError, OverflowError, ZeroDivisionError, ValueError, NotImplementedError, TypeError)
+_KINDS = (*KINDS, *_PLAIN)
 _LIBRARIES = tuple(os.path.dirname(module.__file__) + os.sep for module in (np, enum))
 
 
@@ -60,10 +63,10 @@ def strict(fun: F) -> F:
 
 
 def _check_flag(fun: Callable[..., Any], name: str, value: Any) -> None:
-    """Raise TypeError for what is neither a bool, nor a 0-d array of one, nor 0 or 1."""
+    """Raise ArgumentError for what is neither a bool, nor a 0-d array of one, nor 0 or 1."""
     if isinstance(value, (np.bool_, Array)) or value.__class__ is int and value in (0, 1):
         return
-    raise TypeError(_unfit(fun, name, "True or False", value))
+    raise ArgumentError(_unfit(fun, name, "True or False", value))
 
 
 def _told(
@@ -71,7 +74,8 @@ def _told(
 ) -> Exception | None:
     """A better error, or None where there is none: it is the user's own, or says enough."""
     name = fun.__name__
-    if type(error).__module__.startswith("hloom.errors") or _is_users(error.__traceback__):
+    told_already = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
+    if told_already or _is_users(error.__traceback__):
         return None
     try:
         bound = signature(fun).bind(*args, **kwargs).arguments
@@ -81,15 +85,15 @@ def _told(
     if kind is not None and match(rf"{name}\b(?! indices)", str(error)):
         return None  # "slice indices must be integers" is Python's
     if isinstance(error, NotAnArray):
-        return TypeError(_no_array(name, bound, error))
+        return ArgumentError(_no_array(name, bound, error))
     hints = typing.get_type_hints(fun)
     for argument, value in _each(fun, bound):
         if argument in hints and not fits(value, hints[argument]):
-            return TypeError(_unfit(fun, argument, words_of(hints[argument]), value))
+            return ArgumentError(_unfit(fun, argument, words_of(hints[argument]), value))
     if kind is not None and search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
         return None
     given = ", ".join(f"{argument}={shown(value)}" for argument, value in bound.items())
-    told = (kind or TypeError)(f"{name}({given}): {str(error) or type(error).__name__}")
+    told = (kind or ArgumentError)(f"{name}({given}): {str(error) or type(error).__name__}")
     told.__cause__ = error  # it may be a fault of ours: the traceback tells
     return told
 

@@ -11,6 +11,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
+from hloom.errors import ShapeError
 from hloom.ops import lapack_calls as lapack
 from hloom.ops.arithmetic import neg
 from hloom.ops.compare import ge, gt
@@ -46,11 +47,11 @@ class TriangularSolve(MatrixFunction):
         check_dtype("triangular_solve", (a, b))
         check_batch("triangular_solve", (a, b), self.ranks)
         if a.shape[-1] != a.shape[-2]:
-            raise ValueError(f"triangular_solve takes a square matrix a; got {types_text((a, b))}")
+            raise ShapeError(f"triangular_solve takes a square matrix a; got {types_text((a, b))}")
         axis = -2 if left_side else -1
         if b.shape[axis] != a.shape[-1]:
             what, say = ("rows", "") if left_side else ("columns", "; or pass left_side=True")
-            raise ValueError(
+            raise ShapeError(
                 f"triangular_solve of {types_text((a, b))}: b needs {a.shape[-1]} {what}, as many "
                 f"as a has{say}"
             )

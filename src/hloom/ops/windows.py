@@ -19,6 +19,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
+from hloom.errors import ArgumentError, ShapeError, UnknownModeError
 from hloom.ops.compare import (
     complex_at_least,
     complex_at_most,
@@ -72,7 +73,9 @@ def padtype_to_pads(
     if name == "VALID":
         return [(0, 0)] * len(in_shape)
     if name not in ("SAME", "SAME_LOWER"):
-        raise ValueError(f'padding is "SAME", "SAME_LOWER", "VALID" or pairs; got {padding!r}')
+        raise UnknownModeError(
+            f'padding is "SAME", "SAME_LOWER", "VALID" or pairs; got {padding!r}'
+        )
     columns = [
         integers("padtype_to_pads", "sizes", xs) for xs in (in_shape, window_shape, window_strides)
     ]
@@ -101,10 +104,10 @@ class Window(NamedTuple):
     def check(self, text: str, x: ShapedArray) -> None:
         """Raise unless there is an entry for each axis, and sizes are positive."""
         if any(len(column) != x.ndim for column in self):  # StableHLO reduce_window C4, C6, ..
-            raise TypeError(f"{text} of {x} takes one entry for each axis; got {self.text()}")
+            raise ShapeError(f"{text} of {x} takes one entry for each axis; got {self.text()}")
         positive = self.window_dimensions + self.window_strides + self[3] + self[4]
         if positive and min(positive) < 1:  # C5, C7, C9, C11
-            raise ValueError(
+            raise ShapeError(
                 f"{text} of {x}: sizes, strides and dilations must be positive; got {self.text()}"
             )
         ShapedArray(self.padded(x.shape), x.dtype)  # raises if there is no array of that size
@@ -199,7 +202,7 @@ def pairs(name: str, padding: Any) -> Pads:
     try:
         return tuple((index(low), index(high)) for low, high in padding)
     except (TypeError, ValueError):
-        raise TypeError(
+        raise ArgumentError(
             f"{name} takes padding as a name or as a pair (low, high) for each axis; "
             f"got {padding!r:.80}"
         ) from None
@@ -340,7 +343,7 @@ class WindowPick(Primitive):
         window = Window(**params)
         window.check(self.name, keys)
         if keys.shape != values.shape:
-            raise TypeError(f"{self.name} takes keys and values of one shape; got {keys}, {values}")
+            raise ShapeError(f"{self.name}: keys and values need one shape; got {keys}, {values}")
         return values.update(shape=window.shape(keys))
 
     def numpy(self, keys: Any, values: Any, **params: Any) -> Any:
@@ -415,14 +418,14 @@ class SelectAndScatterAdd(Primitive):
         check_same_dtype(self.name, (source, operand))
         check_domain(self.name, (source, operand), "real")
         if np.zeros((), operand.dtype) != 0:
-            raise TypeError(f"{self.name} starts at zero, which {operand} does not have")
+            raise ShapeError(f"{self.name} starts at zero, which {operand} does not have")
         ones = (1,) * operand.ndim
         window = Window(window_dimensions, window_strides, padding, ones, ones)
         window.check(self.name, operand)
         if select not in ("ge", "le"):
             raise ValueError(f'{self.name}: select is "ge" or "le"; got {select!r}')
         if source.shape != window.shape(operand):  # StableHLO select_and_scatter C2
-            raise TypeError(
+            raise ShapeError(
                 f"{self.name} takes a source element for each window of {operand}, shape "
                 f"{window.shape(operand)}; got {source}"
             )

@@ -22,6 +22,7 @@ from hloom.core.signature import (
     positional_names,
 )
 from hloom.core.trace import Origin
+from hloom.errors import ArgumentError
 from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.transforms.batch import batch_flat, to_axis
@@ -315,7 +316,7 @@ def jvp(
     flat = Flat(fun, "jvp", primals, {}, range(len(primals)), has_aux)
     leaves, treedef = tree.flatten((tuple(tangents), {}))
     if treedef != flat.treedef:
-        raise TypeError(
+        raise ArgumentError(
             f"jvp takes primals and tangents of one structure; got {flat.treedef} and {treedef}"
         )
     pairs = zip(flat.leaves, leaves)
@@ -340,7 +341,7 @@ def _like(x: Array, given: Any, what: str) -> Any:
     if weak and made.aval.dtype != x.aval.dtype and not isinstance(given, complex):
         made = as_array(np_scalar(made, x.aval.dtype))
     if made.aval.shape != x.aval.shape or made.aval.dtype != x.aval.dtype:
-        raise TypeError(f"{what} must be {x.aval}, as the value is; got {made.aval}")
+        raise ArgumentError(f"{what} must be {x.aval}, as the value is; got {made.aval}")
     return made
 
 
@@ -367,7 +368,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     def pull_back(cotangent: Any) -> Any:
         leaves, treedef = tree.flatten(cotangent)
         if treedef != out_tree:
-            raise TypeError(
+            raise ArgumentError(
                 f"vjp: the cotangent must have the result's structure {out_tree}; got {treedef}"
             )
         cts = [_like(o, c, "vjp: the cotangent") for o, c in zip(outs, leaves)]
@@ -394,7 +395,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     def derivative(*tangents: Any) -> Any:
         leaves, treedef = tree.flatten((tangents, {}))
         if treedef != flat.treedef:
-            raise TypeError(
+            raise ArgumentError(
                 f"linearize: tangents must have the primals' structure {flat.treedef}; got "
                 f"{treedef}"
             )
@@ -479,7 +480,7 @@ def _spread_axes(origin: Origin, what: str, axes: Any, full: Any) -> list[int | 
         subtrees = treedef.flatten_up_to(full)
     except (ValueError, TypeError):
         is_alone = what == "in_axes" and not isinstance(axes, tuple)
-        raise ValueError(
+        raise ArgumentError(
             f"{origin}: {what}={axes!r} must be an int, None, or a tree that is a prefix of the "
             f"{'arguments' if what == 'in_axes' else 'results'}, {tree.structure(full)}."
             + (f" It has one entry for each argument: in_axes=({axes!r},)." if is_alone else "")
