@@ -107,7 +107,7 @@ TABLE = [
     (lambda: conv((1, 1, 4), (1, 1, 2, 2)), TYPE, VALUE),
     (lambda: conv((1, 2, 4), (1, 3, 2)), TYPE, VALUE),
     (lambda: conv((1, 2, 4), (1, 2, 2), rhs_dilation=(1, 1)), TYPE, VALUE),
-    (lambda: lax.conv_general_dilated_patches(o((1, 2, 4, 4)), (2, 2), (1, 1), (3, 3)), TYPE, VALUE),
+    (lambda: lax.conv_general_dilated_patches(o((1, 2, 4)), (2,), (1,), (3, 3)), TYPE, VALUE),
     (lambda: lax.reduce((o(3), o(3)), (0.0,), lambda x, y: x, (0,)), TYPE, VALUE),
     (lambda: lax.reduce(o(3), o(2), lax.add, (0,)), TYPE, VALUE),
     (lambda: jnp.vectorize(lambda x: (x, x), signature="()->()")(o(3)), VALUE, TYPE),
@@ -177,7 +177,7 @@ def test_a_static_argument_that_cannot_be_compared_is_a_value_error():
 def test_the_table_of_kinds_is_the_classes():
     rows = [line for line in kinds.__doc__.splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == [
-        "ShapeError", "ArgumentError", "IndexKindError", "UnknownModeError", "TracedSliceError",
+        "ShapeError", "ArgumentError", "IndexKindError", "UnsupportedError", "TracedSliceError",
         "DonatedTwiceError",
     ]  # fmt: skip
     for row in rows:

@@ -19,6 +19,7 @@ from hloom.core import source
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
+from hloom.errors import UnsupportedError
 from hloom.errors.texts import explain
 from hloom.ops.linear import move
 from hloom.stablehlo import spelling
@@ -73,7 +74,7 @@ class Composite(Structured):
             ("decomposition(x)", "differentiate the function that it is made of"),
             ("lax.stop_gradient(x)", "hold its operands, if it is not to be differentiated"),
         ]
-        raise NotImplementedError(explain(rule, ways=ways, at=source.here()))
+        raise UnsupportedError(explain(rule, ways=ways, at=source.here()))
 
     def batch(
         self, size: int, operands: Sequence[Any], axes: Sequence[int | None], *, jaxpr: Jaxpr,
@@ -97,6 +98,8 @@ def _spelled(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return spelling.string(value)
+    if isinstance(value, np.dtype):
+        return _element_type(value)
     if isinstance(value, np.ndarray) and value.ndim:
         return f"{spelling.dense(value)} : {_tensor_type(value)}"
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -104,8 +107,7 @@ def _spelled(value: Any) -> str:
     if isinstance(value, (int, float, np.generic, np.ndarray)):
         number = np.asarray(value)
         if dtypes.kind(dtypes.as_dtype(number.dtype)) in ("signed", "unsigned", "float"):
-            element = _tensor_type(number).removeprefix("tensor<").removesuffix(">")
-            return f"{spelling.element(number[()])} : {element}"
+            return f"{spelling.element(number[()])} : {_element_type(number.dtype)}"
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(_spelled, value))}]"
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -118,13 +120,18 @@ def _tensor_type(value: Any) -> str:
     return spelling.tensor_type(ShapedArray(value.shape, dtypes.as_dtype(value.dtype)))
 
 
+def _element_type(dtype: Any) -> str:
+    scalar = spelling.tensor_type(ShapedArray((), dtypes.as_dtype(dtype)))
+    return scalar.removeprefix("tensor<").removesuffix(">")
+
+
 def _attribute(name: str, key: str, value: Any) -> tuple[str, str]:
     try:
         return key, _spelled(value)
     except (TypeError, OverflowError) as error:
         rule = (
             f"composite {name}: what is given by keyword are its attributes: numbers, bools, "
-            f"strings, NumPy arrays, lists and dicts of them; {key} is {error}"
+            f"strings, dtypes, NumPy arrays, lists and dicts of them; {key} is {error}"
         )
         way = f"f(.., {key})", "give arrays by position"
         raise TypeError(explain(rule, ways=[way], at=source.here())) from None
@@ -137,11 +144,12 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
     A compiler that knows the name and version may put a program of its own there; the others, and
     all engines of hloom, run the decomposition.  Positional arguments are pytrees of arrays, the
     operands; keyword arguments become attributes (None is left out of them): numbers, bools,
-    strings, NumPy arrays, lists and dicts.  What the decomposition closes over comes first among
-    the operands.  `vmap` maps the decomposition, without the name.
+    strings, dtypes, NumPy arrays, lists and dicts.  What the decomposition closes over comes first
+    among the operands.  `vmap` maps the decomposition, without the name.
 
     Raises ValueError for a name without a namespace, TypeError for other attributes, and
-    NotImplementedError when differentiated.  Source: StableHLO specification, composite.
+    UnsupportedError (a NotImplementedError and a ValueError) when differentiated.  Source:
+    StableHLO specification, composite.
 
     >>> tangent = lax.composite(lambda x: lax.sin(x) / lax.cos(x), name="my.tangent")
     >>> tangent(jnp.float32(0.5))

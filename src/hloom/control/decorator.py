@@ -112,7 +112,9 @@ def jit(
 
     Arguments and results are pytrees of arrays and numbers.  Arguments named by `static_argnums` or
     `static_argnames` stay Python values; they must be hashable, and each value has its own program.
-    Donated arguments lend their memory to the results and can't be used afterwards.  `inline`
+    One of the two alone gives the other; of both, positions and keywords are as they say.  Donated
+    arguments lend their memory to the results and can't be used afterwards; those that no result is
+    as large as are named by a UserWarning.  `inline`
     writes the contents into a caller's trace instead of one `jit` equation.  The result has
     `lower`, `trace`, `eval_shape`, `cache_info` and `clear_cache`.
 

@@ -9,15 +9,14 @@ and answers when `jit` is called inside another transformation.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
 from threading import RLock
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from hloom import errors, tree
+from hloom import dtypes, errors, tree
 from hloom.config import current
 from hloom.control.jit import compiled, jit_p
 from hloom.core import executable, source
@@ -249,6 +248,7 @@ class Jitted:
         donated = tuple(self.donated_leaves(args, kwargs)) if self.donates else ()
         if donated:
             options["donated"] = tuple([len(call.captured) + i for i in donated])
+            self.warn_of_unusable(donated, signature, call.jaxpr)
         execute, handlers, outs = compiled(call.jaxpr, self.name, **options)
         captured = [x._buf for x in call.captured]
         single = call.out_tree == LEAF
@@ -347,6 +347,29 @@ class Jitted:
         given = tree.leaves(dynamic)
         return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
 
+    def warn_of_unusable(
+        self, donated: Sequence[int], signature: Signature, jaxpr: Jaxpr
+    ) -> None:
+        """A UserWarning for donated memory that no result fits into."""
+        free = [_bytes(x.aval) for x in jaxpr.outputs]
+        read = {id(x) for equation in jaxpr.equations for x in equation.inputs}
+        first = len(jaxpr.inputs) - len(signature.avals)
+        unusable = []
+        for i in donated:
+            if id(jaxpr.inputs[first + i]) not in read:
+                continue
+            if _bytes(signature.avals[i]) in free:
+                free.remove(_bytes(signature.avals[i]))
+            else:
+                unusable.append(str(signature.avals[i]))
+        if unusable:
+            at = source.here() or source.Location("<unknown>", 1, 1, self.name)
+            text = (
+                f"Some donated buffers were not usable: {', '.join(unusable)}. No result of "
+                f"jit({self.name}) is as large; leave them out of donate_argnums."
+            )
+            warnings.warn_explicit(text, UserWarning, at.file, at.line)
+
     def check_donated(
         self, entry: Entry, leaves: Sequence[Array], treedef: Any, positions: Any
     ) -> None:
@@ -370,10 +393,14 @@ class Jitted:
             )
 
 
+def _bytes(aval: ShapedArray) -> int:
+    return -(-aval.size * dtypes.bits(aval.dtype) // 8)
+
+
 def _resolve(
     fun: Any, what: str, argnums: Any, argnames: Any
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """`static_argnums` and `static_argnames` (or donate) completed by each other, and checked."""
+    """`static_argnums` and `static_argnames` (or donate), checked; one alone gives the other."""
     nums = {argnums} if isinstance(argnums, int) else set(argnums or ())
     names = {argnames} if isinstance(argnames, str) else set(argnames or ())
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in nums):
@@ -401,6 +428,8 @@ def _resolve(
                 f"jit: {what}_argnames={argnames!r} has {name!r}, but the function's arguments are "
                 f"{', '.join(p.name for p in known)}"
             )
-    nums |= {i for i, name in enumerate(positional) if name in names}
-    names |= {positional[i] for i in nums if i < len(positional)}
+    if argnums is None:
+        nums |= {i for i, name in enumerate(positional) if name in names}
+    if argnames is None:
+        names |= {positional[i] for i in nums if i < len(positional)}
     return frozenset(nums), frozenset(names)

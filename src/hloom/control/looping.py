@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -169,11 +170,13 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Any:
-    """`x = body_fun(i, x)` for i from `lower` to `upper - 1`, from `init_val` on; the last x.
+    """`x = body_fun(i, x)` for i from `lower` on, by 1, while it is below `upper`; the last x.
 
-    Bounds are 0-d integers of one dtype.  `x` is a pytree that keeps its structure and types.
-    Where the bounds are known, this is a `scan`, which reverse mode can differentiate; where they
-    are computed inside `jit`, it is a `while_loop`, which it can't, and which takes no `unroll`.
+    `x` starts as `init_val`.  Bounds are 0-d integers, or 0-d floats, of one dtype; a weak one, as
+    Python numbers are, takes the dtype of the other.  `x` is a pytree that keeps its structure and
+    types.  Where the bounds are known, this is a `scan`, which reverse mode can differentiate;
+    where they are computed inside `jit`, it is a `while_loop`, which it can't, and which takes no
+    `unroll`.
 
     Raises TypeError for other bounds, or where types of `x` change.
 
@@ -182,16 +185,15 @@ def fori_loop(
     """
     check_callable("fori_loop", body_fun=body_fun)
     first, last = _bounds(lower, upper)
-    known = first.concrete(), last.concrete()
-    if _disabled() and None not in known:
-        init_val = held(init_val)
-        for i in range(int(first), int(last)):
-            init_val = body_fun(np.array(i, first.aval.dtype)[()], init_val)
+    length = _times(first, last)
+    if _disabled() and length is not None:
+        init_val, start = held(init_val), first.concrete()._value()
+        for i in range(length):
+            init_val = body_fun((start + np.array(i, start.dtype))[()], init_val)
         return init_val
     carry = Carry("fori_loop", init_val)
     args = tree.treedef_tuple([LEAF, carry.treedef])
     body = carry.settle(body_fun, args, before=[first.aval])
-    length = None if None in known else max(int(known[1]) - int(known[0]), 0)  # type: ignore[arg-type]
     if length is None and unroll:
         raise ValueError("fori_loop takes unroll= only with bounds that are known while tracing")
     if length is None or not unroll and current_trace() is EAGER:  # one program for all bounds
@@ -205,22 +207,48 @@ def fori_loop(
 
 
 def _bounds(lower: Any, upper: Any) -> list[Array]:
-    """Both as 0-d integers of one type; a Python int takes the type of the other."""
+    """Both as 0-d numbers of one type; a weak one takes the type of the other."""
     try:
         bounds = convert_operands("fori_loop", (lower, upper))
     except TypeError:
         bounds = [x for b in (lower, upper) for x in arrays_of("fori_loop", "bound", b)[0]]
-    kinds = [dtypes.kind(x.aval.dtype) for x in bounds]
     shown = " and ".join(str(x.aval) for x in bounds)
-    if len(bounds) != 2 or any(x.aval.shape for x in bounds) or set(kinds) - {"signed", "unsigned"}:
-        ways = [("int(n)", "for a float that is known")]
-        rule = f"fori_loop takes bounds that are 0-d integers; got {shown}"
+    real = all(dtypes.kind(x.aval.dtype) in ("signed", "unsigned", "float") for x in bounds)
+    if len(bounds) != 2 or any(x.aval.shape for x in bounds) or not real:
+        ways = [("int(n)", "for another number that is known")]
+        rule = f"fori_loop takes bounds that are 0-d integers or floats; got {shown}"
         raise TypeError(explain(rule, ways=ways, at=source.here()))
+    bounds = _adapted(*bounds)
     if bounds[0].aval.dtype != bounds[1].aval.dtype:
         rule = f"fori_loop takes bounds of one dtype; got {shown}"
         ways = [(f"upper.astype({bounds[0].aval.dtype.name!r})", "")]
         raise TypeError(explain(rule, ways=ways, at=source.here()))
     return bounds
+
+
+def _adapted(lower: Array, upper: Array) -> list[Array]:
+    """A weak bound in the dtype of the other one, if that is no integer where it is a float."""
+    weak, other = (lower, upper) if lower.aval.weak_type else (upper, lower)
+    if not weak.aval.weak_type or weak.aval.dtype == other.aval.dtype:
+        return [lower, upper]
+    if dtypes.kind(weak.aval.dtype) == "float" and dtypes.kind(other.aval.dtype) != "float":
+        if not other.aval.weak_type:
+            return [lower, upper]
+        weak, other = other, weak
+    made = convert_element_type(weak, other.aval.dtype)
+    return [made, upper] if weak is lower else [lower, made]
+
+
+def _times(lower: Array, upper: Array) -> int | None:
+    """How many numbers by 1 from `lower` on are below `upper`; None where that is not known."""
+    if lower.concrete() is None or upper.concrete() is None:
+        return None
+    if dtypes.kind(lower.aval.dtype) != "float":
+        return max(int(upper) - int(lower), 0)
+    distance = float(upper) - float(lower)
+    if distance == math.inf:
+        raise OverflowError(f"fori_loop from {float(lower)} to {float(upper)} would never end")
+    return math.ceil(distance) if distance > 0 else 0
 
 
 def _stepping(body: Body) -> Jaxpr:

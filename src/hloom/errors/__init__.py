@@ -16,7 +16,7 @@ from hloom.errors.kinds import (
     IndexKindError,
     ShapeError,
     TracedSliceError,
-    UnknownModeError,
+    UnsupportedError,
 )
 from hloom.errors.running import (
     CacheWarning,
@@ -75,7 +75,7 @@ __all__ = [
     "TracerIntegerConversionError",
     "TruncationWarning",
     "UnexpectedTracerError",
-    "UnknownModeError",
+    "UnsupportedError",
     "Where",
     "missing_rule",
     "unhashable_static",

@@ -5,7 +5,7 @@
 | `ShapeError` | ValueError | TypeError | shapes, ranks or sizes that do not go together |
 | `ArgumentError` | TypeError | ValueError | an argument of a kind or dtype that is not taken |
 | `IndexKindError` | IndexError | TypeError | an index that is neither integer nor bool |
-| `UnknownModeError` | ValueError | NotImplementedError | a mode that there is none of that name |
+| `UnsupportedError` | ValueError | NotImplementedError | a mode or a derivative there is not |
 | `TracedSliceError` | IndexError | ConcretizationTypeError | a slice with a traced bound |
 | `DonatedTwiceError` | ValueError | RuntimeError | an array donated and used in one call |
 """
@@ -136,15 +136,16 @@ class TracedSliceError(ConcretizationTypeError, IndexError):
     """
 
 
-class UnknownModeError(ValueError, NotImplementedError):
-    """There is no mode of this name: a ValueError, and a NotImplementedError.
+class UnsupportedError(ValueError, NotImplementedError):
+    """What is asked for is not there: a ValueError, and a NotImplementedError.
 
-    NumPy raises ValueError, JAX NotImplementedError; clauses written for either catch this one.
+    A mode of a name that none has, or the derivative of an operation that has none.  NumPy raises
+    ValueError, JAX one or the other; clauses written for either catch this one.
 
     Fails:
 
     ```python
-    # raises: UnknownModeError
+    # raises: UnsupportedError
     import hloom.numpy as jnp
 
     jnp.pad(jnp.arange(3), 1, mode="mirror")
@@ -196,7 +197,7 @@ KINDS = (
     ShapeError,
     ArgumentError,
     IndexKindError,
-    UnknownModeError,
+    UnsupportedError,
     TracedSliceError,
     DonatedTwiceError,
 )

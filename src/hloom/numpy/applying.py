@@ -17,7 +17,7 @@ from hloom.errors import ShapeError
 from hloom.numpy.arguments import dtype_argument
 from hloom.numpy.axes import axes_argument, axis_argument, moveaxis
 from hloom.numpy.manipulation import common_shape, expand_dims, reshape
-from hloom.numpy.promotion import array_like
+from hloom.numpy.promotion import array_like, check_ranks
 from hloom.ops.convert import convert_element_type
 from hloom.transforms.derivatives import vmap
 
@@ -183,6 +183,7 @@ def _mapped(
             )
         loops.append(x.aval.shape[: x.aval.ndim - len(core)])
     shape = common_shape(f"vectorize, arguments of {name}", loops)
+    check_ranks(f"vectorize, arguments of {name}", [loop for loop in loops if loop])
     # Axes of size 1 are taken out where others are longer, and are not mapped over.
     squeezed = []
     for x, loop in zip(arrays, loops):

@@ -227,6 +227,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     n = y.aval.shape[axis]
     if x is None:
         width = array_like("trapezoid", dx, 2)
+        if 0 < width.aval.ndim < y.aval.ndim:  # an array of widths is along the last axes
+            new = (1,) * (y.aval.ndim - width.aval.ndim)
+            width = reshape(width, new + width.aval.shape)
     else:
         x = array_like("trapezoid", x, 1)
         if x.aval.ndim == 1:

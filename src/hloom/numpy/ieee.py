@@ -158,7 +158,7 @@ def _finite(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     ]
     for found, value in replaced:
         value = _converted(array_like("nan_to_num", value), x.aval.dtype)
-        found, value, x = broadcast("nan_to_num", (found, value, x))
+        found, value, x = broadcast("nan_to_num", (found, value, x), True)
         x = compare.select(found, value, x)
     return x
 

@@ -15,7 +15,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.errors import UnknownModeError
+from hloom.errors import UnsupportedError
 from hloom.numpy import eager, quantiles, reductions, statistics
 from hloom.numpy.applying import apply_along_axis
 from hloom.numpy.arguments import count_argument
@@ -75,7 +75,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     if callable(mode):
         return _pad_by(x, widths, mode, kwargs)
     if not isinstance(mode, str) or mode not in OPTIONS:
-        raise UnknownModeError(
+        raise UnsupportedError(
             f"pad: mode {mode!r:.60} is not supported; there are {', '.join(OPTIONS)}"
         )
     others = set(kwargs) - {OPTIONS[mode]}

@@ -128,12 +128,17 @@ def _nothing_to_do(x: Any, y: Any) -> list[Array] | None:
     return None
 
 
-def broadcast(name: str, xs: Sequence[Array]) -> list[Array]:
-    """Arrays of one shape by NumPy's rules; 0-d ones stay, strict ops take them."""
+def broadcast(name: str, xs: Sequence[Array], any_rank: bool = False) -> list[Array]:
+    """Arrays of one shape by NumPy's rules; 0-d ones stay, strict ops take them.
+
+    `any_rank`: `numpy_rank_promotion` is not asked, as for what only chooses among elements.
+    """
     shapes = [x.aval.shape for x in xs if x.aval.shape]
     if len(shapes) < 2 or all(s == shapes[0] for s in shapes):
         return list(xs)
     shape = broadcast_shapes(name, shapes)
+    if not any_rank:
+        check_ranks(name, shapes)
     return [broadcast_to(x, shape) if x.aval.shape else x for x in xs]
 
 
@@ -152,14 +157,18 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
                 "None]."
             )
         result.append(distinct.pop() if distinct else 1)
+    return tuple(result)
+
+
+def check_ranks(name: str, shapes: Sequence[tuple[int, ...]]) -> None:
+    """What `numpy_rank_promotion` says to shapes of two ranks: nothing, a warning or an error."""
     mode = current.get().config.numpy_rank_promotion
     if mode != "allow" and len({len(s) for s in shapes}) > 1:
         listed = " ".join(map(str, shapes))
         text = f"{name}: operands of different rank, with shapes {listed}, are broadcast"
         if mode == "raise":
-            raise ValueError(f"{text}, and numpy_rank_promotion is 'raise'")
+            raise ShapeError(f"{text}, and numpy_rank_promotion is 'raise'")
         warn(text)
-    return tuple(result)
 
 
 def broadcast_to(x: Array, shape: tuple[int, ...]) -> Array:

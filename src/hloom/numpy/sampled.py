@@ -75,7 +75,7 @@ def _interp(
         if not line:
             value = _end(fp, index) if value is None else value
             value, found = promote_dtypes("interp", value, found)
-            found = compare.select(*broadcast("interp", (outside, value, found)))
+            found = compare.select(*broadcast("interp", (outside, value, found), True))
     return found
 
 

@@ -37,7 +37,7 @@ def _fitted(name: str, operands: Sequence[Any]) -> Sequence[Any]:
 
 def _where(condition: Any, x: Any, y: Any, /) -> Any:
     x, y = promote_dtypes("where", x, y)
-    return compare.select(*broadcast("where", (truth("where", condition), x, y)))
+    return compare.select(*broadcast("where", (truth("where", condition), x, y), True))
 
 
 _choice = eager.ternary(_where, run=partial(eager.run, fitting=CASES))
@@ -176,7 +176,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def _select(condlist: Any, choicelist: Any, default: Any) -> Any:
     *choicelist, result = promote_dtypes("select", *choicelist, default)
     count = len(condlist)
-    arrays = broadcast("select", [*condlist, *choicelist, result])
+    arrays = broadcast("select", [*condlist, *choicelist, result], True)
     conditions, choices, result = arrays[:count], arrays[count:-1], arrays[-1]
     for condition, choice in zip(reversed(conditions), reversed(choices)):
         result = compare.select(condition, choice, result)
@@ -231,7 +231,7 @@ def _choose(a: Any, choices: Any, *, mode: str) -> Any:
         which = binary.mod(which, last + 1)
     else:
         which = compare.clamp(0, which, last)
-    which, *choices = broadcast("choose", [which, *promote_dtypes("choose", *choices)])
+    which, *choices = broadcast("choose", [which, *promote_dtypes("choose", *choices)], True)
     return compare.select_n(which, *choices)
 
 
@@ -301,5 +301,5 @@ def _overwrite(x: Any, conditions: Any, values: Any) -> Any:
     result = linear.full(x.aval.shape, 0, x.aval.dtype)
     for condition, value in zip(conditions, values):
         value = convert_element_type_p(value, new_dtype=x.aval.dtype, weak_type=False)
-        result = compare.select(*broadcast("piecewise", (condition, value, result)))
+        result = compare.select(*broadcast("piecewise", (condition, value, result), True))
     return result

@@ -17,7 +17,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
-from hloom.errors import ShapeError, UnknownModeError
+from hloom.errors import ShapeError, UnsupportedError
 from hloom.ops import convolution_programs as programs
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dot import accumulation_dtype
@@ -598,7 +598,7 @@ def transposed_padding(size: int, stride: int, padding: str) -> tuple[int, int]:
         total = size + stride - 2 + max(size - stride, 0)
         low = size - 1
     else:
-        raise UnknownModeError(
+        raise UnsupportedError(
             f'conv_transpose: padding is "SAME", "VALID" or pairs; got {padding!r}'
         )
     return low, total - low

@@ -57,6 +57,33 @@ def accumulation_dtype(name: str, dtype: np.dtype[Any], preferred: Any) -> np.dt
     return wanted
 
 
+_RANKS = {"bool": 0, "unsigned": 1, "signed": 1, "float": 2, "complex": 3}
+
+
+def _rank(x: Any) -> tuple[int, int, bool]:
+    """Of two dtypes of one kind the wider is higher; at one width bfloat16, and the signed one."""
+    dtype = x.aval.dtype
+    kind = dtypes.kind(dtype)
+    return _RANKS[kind], dtypes.bits(dtype), dtype.name != "float16" and kind != "unsigned"
+
+
+def of_one_dtype(lhs: Any, rhs: Any) -> tuple[Any, Any]:
+    """The operands of a product, converted to the higher of their dtypes."""
+    if lhs.aval.dtype == rhs.aval.dtype:
+        return lhs, rhs
+    dtype = max(lhs, rhs, key=_rank).aval.dtype
+    return convert_element_type(lhs, dtype), convert_element_type(rhs, dtype)
+
+
+def rounded_dtype(dtype: np.dtype[Any], preferred: Any) -> np.dtype[Any] | None:
+    """A preferred float narrower than the operands': the sum is rounded to it once, at the end."""
+    if preferred is None:
+        return None
+    wanted = array_dtype(preferred)
+    floats = dtypes.kind(dtype) == dtypes.kind(wanted) == "float"
+    return wanted if floats and dtypes.bits(wanted) < dtypes.bits(dtype) else None
+
+
 def free_axes(ndim: int, contract: Axes, batch: Axes) -> Axes:
     """The axes that are neither contracted nor batch axes."""
     return tuple(i for i in range(ndim) if i not in contract and i not in batch)
@@ -360,15 +387,20 @@ def dot_general(
 
     `dimension_numbers` is `((lhs contracted, rhs contracted), (lhs batch, rhs batch))`, each a
     sequence of axes.  The result has the batch axes, then the other axes of lhs, then those of
-    rhs, and the operands' dtype or `preferred_element_type`.  `precision` is a `Precision`, a pair
-    of them or a name, which CPUs ignore, or a `DotAlgorithm` or a preset, which is done on every
-    engine.  Raises TypeError where paired axes differ in size or the operands in dtype, or where
-    an algorithm is not for that dtype.
+    rhs, and the operands' dtype or `preferred_element_type`.  Of operands of two dtypes the lower
+    is converted: integers to the float, a float16 to the bfloat16.  `precision` is a `Precision`,
+    a pair of them or a name, which CPUs ignore, or a `DotAlgorithm` or a preset, which is done on
+    every engine.  Raises ShapeError, a TypeError, where paired axes differ in size, and TypeError
+    where an algorithm is not for the operands' dtype.
 
     >>> lax.dot_general(jnp.ones((2, 3)), jnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
-    lhs, rhs = convert_operands("dot_general", (lhs, rhs))
+    lhs, rhs = of_one_dtype(*convert_operands("dot_general", (lhs, rhs)))
+    rounded = rounded_dtype(lhs.aval.dtype, preferred_element_type)
+    if rounded is not None:
+        product = dot_general(lhs, rhs, dimension_numbers, precision)
+        return convert_element_type(product, rounded)
     numbers = canonical_numbers("dot_general", dimension_numbers)
     dtype = accumulation_dtype("dot_general", lhs.aval.dtype, preferred_element_type)
     names = canonical_precision(precision)
@@ -389,11 +421,14 @@ def dot(
 ) -> Any:
     """The product of vectors or matrices: the last axis of lhs against the first of rhs.
 
-    With `dimension_numbers` it is `dot_general`.  Raises TypeError unless both have one or two
-    axes and the contracted sizes agree.
+    With `dimension_numbers` it is `dot_general`, and operands of two dtypes are taken as there.
+    Raises ShapeError, a TypeError and a ValueError, unless both have one or two axes and the
+    contracted sizes agree.
 
     >>> lax.dot(jnp.array([1, 2]), jnp.array([3, 4]))
     Array(11, dtype=int32)
+    >>> lax.dot(jnp.array([0.5, 1.5]), jnp.array([2, 4]))
+    Array(7., dtype=float32)
     """
     lhs, rhs = convert_operands("dot", (lhs, rhs))
     if dimension_numbers is None:

@@ -144,8 +144,8 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
     `fft_type` is `lax.FftType.FFT`, `IFFT`, `RFFT` or `IRFFT`, or its name.  FFT and IFFT take and
     give complex64 or complex128; RFFT takes floats and gives n // 2 + 1 complex numbers along its
     last axis; IRFFT the other way, `fft_lengths` being those of its result.  The inverses divide by
-    the number of points.  Raises TypeError for other dtypes, ValueError for an unknown type and for
-    sizes that do not fit.
+    the number of points.  Over no axes the operand is the result.  Raises TypeError for other
+    dtypes, ValueError for an unknown type and for sizes that do not fit.
 
     >>> lax.fft(jnp.array([1.0, 2.0, 1.0, 0.0]), lax.FftType.RFFT, (4,))
     Array([4.+0.j, 0.-2.j, 0.+0.j], dtype=complex64)
@@ -154,4 +154,8 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
     if name not in _NUMPY:
         raise ValueError(f"fft takes one of {list(FftType)} or its name; got {fft_type!r}")
     lengths = integers("fft", "fft_lengths", fft_lengths)
-    return fft_p(as_array(x), fft_type=name, fft_lengths=lengths)
+    operand = as_array(x)
+    if not lengths:
+        _check_dtype("fft over no axes", operand.aval, FFT if name == IRFFT else name)
+        return operand
+    return fft_p(operand, fft_type=name, fft_lengths=lengths)

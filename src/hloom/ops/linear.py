@@ -148,7 +148,7 @@ class BroadcastInDim(Linear):
             not 0 <= d < len(shape) for d in broadcast_dimensions
         ):
             raise ShapeError(
-                f"{where}: result axes must be strictly increasing and below {len(shape)}"
+                f"{where}: result axes must be distinct, from 0 on, and below {len(shape)}"
             )
         for axis, dim in enumerate(broadcast_dimensions):
             if x.shape[axis] not in (1, shape[dim]):
@@ -213,7 +213,8 @@ def broadcast_in_dim(
 ) -> Any:
     """Repeat the operand to `shape`; its axis i becomes axis `broadcast_dimensions[i]`.
 
-    Raises TypeError when a size is neither 1 nor the result's, ValueError for axes out of order.
+    Axes may be named in any order.  Raises ShapeError, a TypeError and a ValueError, when a size is
+    neither 1 nor the result's, or an axis is named twice.
 
     >>> lax.broadcast_in_dim(jnp.arange(2), (3, 2), (1,))
     Array([[0, 1],
@@ -222,6 +223,8 @@ def broadcast_in_dim(
     """
     operand = as_array(operand)
     shape, dims = tuple(map(index, shape)), tuple(map(index, broadcast_dimensions))
+    if len(dims) == operand.aval.ndim and list(dims) != sorted(dims):
+        operand, dims = transpose(operand, inverse(dims)), tuple(sorted(dims))
     if shape == operand.aval.shape and dims == tuple(range(len(shape))):
         return operand
     return broadcast_in_dim_p(operand, shape=shape, broadcast_dimensions=dims)

@@ -31,6 +31,8 @@ from hloom.ops.dot import (
     check_axes,
     dot_general_p,
     free_axes,
+    of_one_dtype,
+    rounded_dtype,
 )
 from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.linear import (
@@ -481,9 +483,12 @@ def _ragged(
     group_offset: Any,
 ) -> Any:  # fmt: skip
     """`ragged_dot_general` for a function of this name."""
-    lhs, rhs = convert_operands(name, (lhs, rhs))
+    lhs, rhs = of_one_dtype(*convert_operands(name, (lhs, rhs)))
     (sizes,) = convert_operands(name, (group_sizes,))
-    check_same_dtype(name, (lhs.aval, rhs.aval))
+    rounded = rounded_dtype(lhs.aval.dtype, preferred)
+    if rounded is not None:
+        out = _ragged(name, lhs, rhs, sizes, numbers, precision, None, group_offset)
+        return convert_element_type(out, rounded)
     layout = _layout(name, lhs.aval, rhs.aval, numbers)
     _check_sizes(name, lhs.aval, sizes.aval, layout)
     first = _check_groups(name, rhs.aval, sizes.aval.shape[-1], layout, group_offset)

@@ -27,7 +27,7 @@ from hloom.ops.linalg import (
     where_placed,
 )
 from hloom.ops.linear import batch_first, move, plus
-from hloom.ops.shape import reshape
+from hloom.ops.shape import expand_dims, reshape, squeeze
 from hloom.ops.strict import strict
 
 
@@ -158,9 +158,10 @@ def triangular_solve(
     """The x of `x op(a) = b`, or with `left_side` of `op(a) x = b`, for a triangular matrix a.
 
     Takes `[.., n, n]` and `[.., m, n]` (`[.., n, m]` with `left_side`) of one dtype, float32 or
-    wider.  `op` transposes or conjugates, as asked.  Only the upper triangle is read, or the
-    `lower` one; with `unit_diagonal` its diagonal counts as ones.  A zero on the diagonal gives
-    infinities.  Raises TypeError for other dtypes, ValueError where shapes do not fit.
+    wider; b with an axis less than a is a vector, `[.., n]`, and so is x.  `op` transposes or
+    conjugates, as asked.  Only the upper triangle is read, or the `lower` one; with
+    `unit_diagonal` its diagonal counts as ones.  A zero on the diagonal gives infinities.  Raises
+    TypeError for other dtypes, ValueError where shapes do not fit.
 
     >>> a = jnp.array([[2.0, 0.0], [1.0, 4.0]])
     >>> lax.linalg.triangular_solve(a, jnp.array([[2.0], [9.0]]), left_side=True, lower=True)
@@ -168,6 +169,13 @@ def triangular_solve(
            [2.]], dtype=float32)
     """
     a, b = convert_operands("triangular_solve", (a, b))
+    if b.aval.ndim == a.aval.ndim - 1 and b.aval.ndim:
+        axis = b.aval.ndim if left_side else b.aval.ndim - 1
+        matrix = triangular_solve(
+            a, expand_dims(b, (axis,)), left_side=left_side, lower=lower,
+            transpose_a=transpose_a, conjugate_a=conjugate_a, unit_diagonal=unit_diagonal,
+        )  # fmt: skip
+        return squeeze(matrix, (axis,))
     is_complex = dtypes.kind(a.aval.dtype) == "complex"
     return triangular_solve_p(
         a, b,

@@ -19,7 +19,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
-from hloom.errors import ArgumentError, ShapeError, UnknownModeError
+from hloom.errors import ArgumentError, ShapeError, UnsupportedError
 from hloom.ops.compare import (
     complex_at_least,
     complex_at_most,
@@ -73,7 +73,7 @@ def padtype_to_pads(
     if name == "VALID":
         return [(0, 0)] * len(in_shape)
     if name not in ("SAME", "SAME_LOWER"):
-        raise UnknownModeError(
+        raise UnsupportedError(
             f'padding is "SAME", "SAME_LOWER", "VALID" or pairs; got {padding!r}'
         )
     columns = [
