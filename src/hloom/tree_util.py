@@ -259,7 +259,13 @@ def _fields(
         kept = [f for f in fields if f.init and f.name not in drop]
         meta = [f.name for f in kept if f.metadata.get("static", False)]
         data = [f.name for f in kept if f.name not in meta]
-    elif fields is not None:
+        return data, meta
+    both = sorted({*data} & {*meta})
+    if both:
+        raise ValueError(
+            f"register_dataclass: a field is in data_fields or in meta_fields; {both} in both"
+        )
+    if fields is not None:
         _same_fields({f.name for f in fields if f.init}, [*data, *meta], drop)
     return list(data), list(meta)
 

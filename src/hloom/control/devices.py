@@ -21,6 +21,7 @@ from hloom.core.executable import ENGINES
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.trace import Tracer
 from hloom.engines import NAMES
+from hloom.errors import ArgumentError
 
 _NUMBERS = (bool, int, float, complex)
 PLATFORM = "cpu"
@@ -185,13 +186,20 @@ def device_put(
     Arrays stay the same objects.  NumPy arrays are copied: changing one later changes nothing.
     `src`, `donate` and `may_alias` are accepted for programs written for JAX, and change nothing.
 
-    Raises TypeError for leaves that are no numbers, ValueError for another device.
+    Raises TypeError for leaves that are no numbers, ValueError for another device, or for a tree of
+    devices that `x` does not begin with.
 
     >>> hloom.device_put({"a": np.arange(2), "b": 1.5})
     {'a': Array([0, 1], dtype=int32), 'b': Array(1.5, dtype=float32, weak_type=True)}
     """
     for each in tree.leaves(device):
         check_device("device_put", each)
+    where = tree.structure(device, lambda each: each is None)
+    if where != tree.structure(0):
+        try:
+            where.flatten_up_to(x)
+        except ValueError as error:
+            raise ArgumentError(f"device_put: device must be a prefix of x: {error}") from None
     return tree.map(_put, x)
 
 

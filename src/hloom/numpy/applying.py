@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from hloom.core.array import Array
-from hloom.errors import ShapeError
+from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.arguments import dtype_argument
 from hloom.numpy.axes import axes_argument, axis_argument, moveaxis
 from hloom.numpy.manipulation import common_shape, expand_dims, reshape
@@ -127,6 +127,8 @@ def vectorize(
     if not callable(pyfunc):
         raise TypeError(f"vectorize takes a function; got {pyfunc!r:.60}")
     fun = pyfunc
+    if isinstance(excluded, str):
+        raise ArgumentError(f"vectorize takes excluded as a set; write excluded={{{excluded!r}}}")
     left_out = frozenset(excluded or ())
     cores = None if signature is None else parse_signature(signature)
     types = None if otypes is None else list(otypes)
@@ -183,7 +185,8 @@ def _mapped(
             )
         loops.append(x.aval.shape[: x.aval.ndim - len(core)])
     shape = common_shape(f"vectorize, arguments of {name}", loops)
-    check_ranks(f"vectorize, arguments of {name}", [loop for loop in loops if loop])
+    spread = [loop for x, loop in zip(arrays, loops) if x.aval.ndim]
+    check_ranks(f"vectorize, arguments of {name}", spread)
     # Axes of size 1 are taken out where others are longer, and are not mapped over.
     squeezed = []
     for x, loop in zip(arrays, loops):

@@ -182,7 +182,7 @@ def ndim(a: Any) -> int:
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
     """The number of elements, in all or along some axes.
 
-    Raises AxisError for an axis there is not.
+    Raises AxisError for an axis there is not, ValueError for one that is named twice.
 
     >>> jnp.size(jnp.ones((2, 3))), jnp.size(jnp.ones((2, 3)), 1)
     (6, 3)
@@ -200,6 +200,8 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
         if not -len(sizes) <= index(each) < len(sizes):
             raise np.exceptions.AxisError(index(each), len(sizes))
         total *= sizes[each]
+    if len({index(each) % len(sizes) for each in axes}) < len(axes):
+        raise ValueError(f"size: repeated axis in {tuple(axes)}")
     return total
 
 

@@ -340,7 +340,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
             f"one for each axis of {operand.aval}; got {padding_config!r:.80}"
         ) from error
     if all(row == (0, 0, 0) for row in config) and len(config) == operand.aval.ndim:
-        check_same_dtype("pad", (operand.aval, value.aval))
+        pad_p.infer(operand.aval, value.aval, padding_config=config)
         return operand
     return pad_p(operand, value, padding_config=config)
 

@@ -353,6 +353,8 @@ class TopK(Primitive):
             raise ShapeError(f"top_k: {x} has no axis {axis}")
         if not 0 <= k <= x.shape[axis]:
             raise ShapeError(f"top_k takes k from 0 to {x.shape[axis]} for {x}; got {k}")
+        if x.shape[axis] > 2**31:
+            raise ShapeError(f"top_k counts positions in i32; axis {axis} of {x} is longer")
         shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
         return [x.update(shape=shape), ShapedArray(shape, INT32)]
 
