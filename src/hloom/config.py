@@ -220,14 +220,14 @@ def engine(name: str) -> Any:
     return options(engine=name)
 
 
-def numpy_dtype_promotion(mode: str) -> Any:
+def numpy_dtype_promotion(new_val: str) -> Any:
     """Choose `"standard"` or `"strict"` dtype promotion in the body of a `with` statement.
 
     >>> with hloom.numpy_dtype_promotion("strict"):
     ...     jnp.ones(2) + 1.0
     Array([2., 2.], dtype=float32)
     """
-    return options(numpy_dtype_promotion=mode)
+    return options(numpy_dtype_promotion=new_val)
 
 
 def exact(on: bool = True) -> Any:
@@ -245,7 +245,7 @@ def exact(on: bool = True) -> Any:
     return options(exact=on)
 
 
-def numpy_rank_promotion(mode: str) -> Any:
+def numpy_rank_promotion(new_val: str) -> Any:
     """Choose what broadcasting arrays of different rank does in the body of a `with` statement.
 
     `"allow"` is silent, `"warn"` warns, `"raise"` raises ValueError.
@@ -255,7 +255,7 @@ def numpy_rank_promotion(mode: str) -> Any:
     Array([[2., 2.],
            [2., 2.]], dtype=float32)
     """
-    return options(numpy_rank_promotion=mode)
+    return options(numpy_rank_promotion=new_val)
 
 
 def disable_jit(disable: bool = True) -> Any:

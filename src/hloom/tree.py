@@ -332,7 +332,7 @@ def treedef_tuple(treedefs: list[Any]) -> Any:
     return _pytree.treedef_tuple(REGISTRY, treedefs)
 
 
-def keystr(path: KeyPath, *, simple: bool = False, separator: str = "") -> str:
+def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     """A path as Python would write it: `['w'][0].scale`.
 
     `simple` leaves out brackets, quotes and dots; `separator` stands between the keys.
@@ -343,7 +343,7 @@ def keystr(path: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     >>> hloom.tree_util.keystr(path, simple=True, separator="/")
     'w/0'
     """
-    return separator.join([_simple_key(key) if simple else str(key) for key in path])
+    return separator.join([_simple_key(key) if simple else str(key) for key in keys])
 
 
 def _simple_key(key: Any) -> str:

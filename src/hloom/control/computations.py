@@ -28,7 +28,7 @@ from hloom.ops import arithmetic, binary, linear, slicing, windows
 from hloom.ops import reduce as reductions
 from hloom.ops.elementwise import types_text
 from hloom.ops.shape import integers, reshape
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 from hloom.ops.windows import Window, dilated, window_of
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
@@ -238,6 +238,8 @@ def reduce(
     init_values: Any,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
+    *,
+    out_sharding: None = None,
 ) -> Any:
     """The elements of an array over `dimensions`, combined by an associative function.
 
@@ -250,6 +252,8 @@ def reduce(
     >>> lax.reduce(jnp.arange(5), 10, lambda x, y: x + y, (0,))
     Array(20, dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("reduce", out_sharding)
     leaves, treedef = tree.flatten(operands)
     init_leaves, init_treedef = tree.flatten(init_values)
     if init_treedef != treedef or not leaves:

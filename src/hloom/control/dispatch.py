@@ -16,6 +16,8 @@ from operator import itemgetter
 from threading import RLock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hloom import dtypes, errors, tree
 from hloom.config import current
 from hloom.control.jit import compiled, jit_p

@@ -29,6 +29,7 @@ from hloom.ops.convert import convert_element_type_p, numpy_convert
 from hloom.ops.linear import constant, spread_scalar
 from hloom.ops.shape import copy as copy_on_device
 from hloom.ops.shape import reshape
+from hloom.ops.strict import refuse_sharding
 
 NDArray = np.ndarray[Any, Any]
 _new = object.__new__
@@ -49,6 +50,7 @@ def array(
     ndmin: int = 0,
     *,
     device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """An array of numbers, (nested) lists, a NumPy array or another array; always a copy.
 
@@ -64,6 +66,8 @@ def array(
     >>> jnp.array([1, jnp.float16(2.5)])
     Array([1. , 2.5], dtype=float16)
     """
+    if out_sharding is not None:
+        refuse_sharding("array", out_sharding)
     if order != "K":
         check_order("array", order)
     made = _convert("array", object, dtype, device, copy)
@@ -79,6 +83,7 @@ def asarray(
     *,
     copy: bool | None = None,
     device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The same as `array`, but an array that is one already, of that dtype, is returned as it is.
 
@@ -91,6 +96,8 @@ def asarray(
     >>> jnp.asarray([1, 2], dtype=float)
     Array([1., 2.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("asarray", out_sharding)
     if dtype is None and copy is None and a.__class__ is Array and device is None:
         made: Array = a
         return made
@@ -304,7 +311,10 @@ def _default_float() -> np.dtype[Any]:
     return dtypes.default_float(get().config.enable_x64)
 
 
-def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
+def zeros(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """An array of zeros; the default dtype is float32 (float64 when 64-bit types are on).
 
     Raises TypeError for a shape that is not of integers, ValueError for negative sizes, MemoryError
@@ -314,10 +324,15 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
     Array([[0, 0, 0],
            [0, 0, 0]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("zeros", out_sharding)
     return _constant("zeros", shape, 0, dtype, device)
 
 
-def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
+def ones(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """An array of ones; the default dtype is float32 (float64 when 64-bit types are on).
 
     Raises what `zeros` raises.
@@ -325,15 +340,22 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None)
     >>> jnp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("ones", out_sharding)
     return _constant("ones", shape, 1, dtype, device)
 
 
-def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
+def empty(
+    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """An array of zeros: there is no uninitialised memory.
 
     >>> jnp.empty(2)
     Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("empty", out_sharding)
     return _constant("empty", shape, 0, dtype, device)
 
 
@@ -346,7 +368,8 @@ def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Arr
 
 
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.
 
@@ -359,6 +382,8 @@ def full(
     Array([[1., 2.],
            [1., 2.]], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("full", out_sharding)
     check_device("full", device)
     return _full("full", shape_argument("full", shape), fill_value, dtype)
 
@@ -398,12 +423,15 @@ def zeros_like(
     shape: Any = None,
     *,
     device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """Zeros of the shape and dtype of `a`, unless they are given.
 
     >>> jnp.zeros_like(jnp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("zeros_like", out_sharding)
     return _constant_like("zeros_like", a, 0, dtype, shape, device)
 
 
@@ -415,12 +443,15 @@ def ones_like(
     shape: Any = None,
     *,
     device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """Ones of the shape and dtype of `a`, unless they are given.
 
     >>> jnp.ones_like(jnp.arange(3))
     Array([1, 1, 1], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("ones_like", out_sharding)
     return _constant_like("ones_like", a, 1, dtype, shape, device)
 
 
@@ -468,6 +499,7 @@ def full_like(
     shape: Any = None,
     *,
     device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """An array filled with one value, of the shape and dtype of `a`, unless they are given.
 
@@ -476,6 +508,8 @@ def full_like(
     >>> jnp.full_like(jnp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("full_like", out_sharding)
     check_device("full_like", device)
     aval = _aval_like("full_like", a, dtype, shape)
     if fill_value.__class__ in NUMBERS:

@@ -37,6 +37,7 @@ from hloom.ops.shape import iota, reshape
 from hloom.ops.slicing import concatenate, slice_in_dim
 from hloom.ops.slicing import tile as lax_tile
 from hloom.ops.sorting import argsort
+from hloom.ops.strict import refuse_sharding
 
 INT32 = np.dtype("int32")
 NDArray = np.ndarray[Any, Any]
@@ -116,7 +117,8 @@ def _repeat(x: Any, plan: tuple[int, int | None]) -> Any:
 
 
 def repeat(
-    a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None
+    a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None,
+    out_sharding: None = None,
 ) -> Array:
     """Each element (each slice along `axis`) so many times; without `axis` the array is flattened.
 
@@ -131,6 +133,8 @@ def repeat(
     >>> jnp.repeat(jnp.array([1, 2]), jnp.array([0, 3]))
     Array([2, 2, 2], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("repeat", out_sharding)
     if repeats.__class__ is int and total_repeat_length is None and repeats >= 0:
         x = array_like("repeat", a)
         place = None if axis is None else axis_argument("repeat", axis, x.aval)

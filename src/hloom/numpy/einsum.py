@@ -21,6 +21,7 @@ from hloom.numpy.positions import diagonals
 from hloom.numpy.promotion import array_like, promote_dtypes
 from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import transpose
+from hloom.ops.strict import refuse_sharding
 
 Term = tuple[Hashable, ...]
 Path = tuple[tuple[int, ...], ...]
@@ -164,6 +165,7 @@ def einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The sum of products that `subscripts` writes: labels of the operands' axes `->` the result's.
 
@@ -182,6 +184,8 @@ def einsum(
     >>> jnp.einsum("ii", jnp.array([[1, 2], [3, 4]]))
     Array(5, dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("einsum", out_sharding)
     refuse_out("einsum", out)
     found, arrays = _read(subscripts, operands)
     wanted = None if dtype is None else dtype_argument("einsum", dtype)

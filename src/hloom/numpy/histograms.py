@@ -37,10 +37,14 @@ from hloom.ops.linear import broadcast_in_dim, constant, full, reduce_sum, sprea
 from hloom.ops.reduce import reduce_max, reduce_min
 from hloom.ops.shape import iota, reshape, rev
 from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim, unstack
+from hloom.ops.strict import refuse_sharding
 
 
 # ---- bincount -----------------------------------------------------------------------------------
-def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None,
+    out_sharding: None = None,
+) -> Any:
     """How often each of 0, 1, 2, .. occurs in `x`, i32[n]; with weights, the sums of these.
 
     The result has `minlength` elements, or one more than the largest number.  Under a trace
@@ -54,6 +58,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
     >>> jnp.bincount(jnp.array([1, 3, 1]), weights=jnp.array([0.5, 1.0, 2.0]))
     Array([0. , 2.5, 0. , 1. ], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("bincount", out_sharding)
     x = array_like("bincount", x)
     if isinstance(x, Array) and not x.aval.size and kind_of(x) == "float":
         x = cast(x, INT32)

@@ -19,6 +19,7 @@ from hloom.ops.linear import constant, spread_scalar, transpose
 from hloom.ops.shape import reshape as lax_reshape
 from hloom.ops.slicing import slice as lax_slice
 from hloom.ops.slicing import tile
+from hloom.ops.strict import refuse_sharding
 
 Sizes = tuple[int, ...]
 
@@ -57,7 +58,9 @@ def _whole_shape(x: ShapedArray, sizes: Sizes) -> Sizes:
     return sizes
 
 
-def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+def reshape(
+    a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: None = None
+) -> Array:
     """The same elements, in the same order, as an array of another shape.
 
     One size may be -1: it is worked out from the others.  With `order="F"` elements are read and
@@ -71,6 +74,8 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("reshape", out_sharding)
     if order == "C" and copy is None and a.__class__ is Array:
         try:
             sizes = tuple(map(index, shape)) if shape.__class__ is tuple else (index(shape),)
@@ -98,7 +103,7 @@ def method_reshape(self: Array, *shape: Any, order: str = "C", copy: bool | None
     return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
-def ravel(a: Any, order: str = "C") -> Array:
+def ravel(a: Any, order: str = "C", *, out_sharding: None = None) -> Array:
     """The elements as a 1-d array, row by row (column by column with `order="F"`).
 
     Raises ValueError for an unknown order.
@@ -106,6 +111,8 @@ def ravel(a: Any, order: str = "C") -> Array:
     >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]), order="F")
     Array([1, 3, 2, 4], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("ravel", out_sharding)
     if order == "C" and a.__class__ is Array:
         return _reshape(a, (-1,)) if a.size else _reshape(a, (0,))
     check_order("ravel", order)
@@ -237,7 +244,7 @@ def common_shape(name: str, shapes: list[Sizes]) -> Sizes:
     return tuple(whole)
 
 
-def broadcast_to(array: Any, shape: Any) -> Array:
+def broadcast_to(array: Any, shape: Any, *, out_sharding: None = None) -> Array:
     """The array repeated to `shape`, along new leading axes and axes of size 1.
 
     Raises ValueError when that can't be.  Differs from NumPy: a copy, not a read-only view.
@@ -246,6 +253,8 @@ def broadcast_to(array: Any, shape: Any) -> Array:
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("broadcast_to", out_sharding)
     x = array_like("broadcast_to", array)
     sizes = shape_argument("broadcast_to", shape)
     old = x.aval.shape

@@ -29,6 +29,7 @@ from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import constant, reduce_sum, spread_scalar
 from hloom.ops.reduce import reduce_max, reduce_min
 from hloom.ops.shape import broadcasted_iota, reshape
+from hloom.ops.strict import refuse_sharding
 from hloom.ops.unary import abs, sqrt
 
 LinAlgError = np.linalg.LinAlgError
@@ -369,19 +370,31 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     return products.cross(x, y, axis=axis)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
+def vecdot(
+    x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:  # fmt: skip
     """The products of vectors along `axis`, the first conjugated; see `hloom.numpy.vecdot`.
 
     >>> jnp.linalg.vecdot(jnp.array([1, 2]), jnp.array([3, 4]))
     Array(11, dtype=int32)
     """
-    return products.vecdot(x1, x2, axis=axis)
+    return products.vecdot(
+        x1, x2, axis=axis, precision=precision, preferred_element_type=preferred_element_type
+    )
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
+def tensordot(
+    x1: Any, x2: Any, /, *, axes: Any = 2, precision: Any = None,
+    preferred_element_type: Any = None, out_sharding: None = None,
+) -> Array:  # fmt: skip
     """The products of two arrays summed over pairs of axes; see `hloom.numpy.tensordot`.
 
     >>> jnp.linalg.tensordot(jnp.ones((2, 3)), jnp.ones((3, 4)), axes=1).shape
     (2, 4)
     """
-    return products.tensordot(x1, x2, axes)
+    if out_sharding is not None:
+        refuse_sharding("tensordot", out_sharding)
+    return products.tensordot(
+        x1, x2, axes, precision=precision, preferred_element_type=preferred_element_type
+    )

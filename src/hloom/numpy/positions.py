@@ -25,6 +25,7 @@ from hloom.numpy.axes import axis_argument
 from hloom.numpy.editing import pick
 from hloom.numpy.promotion import array_like, broadcast
 from hloom.numpy.reducing import cast_into
+from hloom.numpy.searching import size_argument
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.binary import bitwise_and, floor_divide, mod
 from hloom.ops.compare import clamp, eq, lt, select
@@ -247,16 +248,24 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
     return triu_indices(n, k, m)
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Array, ...]:
+def mask_indices(
+    n: int, mask_func: Callable[..., Any], k: Any = 0, *, size: int | None = None
+) -> tuple[Array, ...]:
     """The positions of the elements of an n by n matrix that `mask_func(matrix, k)` leaves nonzero.
+
+    With `size` there are as many: the first ones, and zeros behind the last.
 
     >>> jnp.mask_indices(2, jnp.triu)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    size = count_argument("mask_indices", "n", n)
+    side = count_argument("mask_indices", "n", n)
     with ensure_compile_time_eval():
-        mask = mask_func(array_like("mask_indices", np.ones((size, size), np.int32)), k)
-    return _sent(*np.nonzero(np.asarray(mask)))
+        mask = mask_func(array_like("mask_indices", np.ones((side, side), np.int32)), k)
+    found = np.nonzero(np.asarray(mask))
+    if size is not None:
+        wanted = size_argument("mask_indices", size)
+        found = tuple([np.pad(p[:wanted], (0, max(wanted - p.size, 0))) for p in found])
+    return _sent(*found)
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:

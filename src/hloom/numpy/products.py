@@ -19,6 +19,7 @@ from hloom.ops.complex import conj
 from hloom.ops.linear import move
 from hloom.ops.shape import reshape
 from hloom.ops.slicing import index_in_dim, stack
+from hloom.ops.strict import refuse_sharding
 
 # Labels of axes: rows of the left operand, the axis that is summed, columns of the right one.
 # Broadcast axes are numbers, counted from the last.
@@ -93,7 +94,10 @@ def _matmul_with(a: Any, b: Any, precision: Any, preferred_element_type: Any) ->
     return _matmul_of(*arrays, precision=precision, preferred=preferred_element_type)
 
 
-def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def matmul(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
+    out_sharding: None = None,
+) -> Array:
     """The matrix product of the last two axes; those before are broadcast.  The same as `a @ b`.
 
     A vector is a row on the left, a column on the right, and leaves no axis.  Products of f16 and
@@ -105,6 +109,8 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("matmul", out_sharding)
     if precision is None and preferred_element_type is None:
         return matmul_operator(a, b)
     return _matmul_with(a, b, precision, preferred_element_type)
@@ -141,7 +147,8 @@ def _dot_with(a: Any, b: Any, precision: Any, preferred_element_type: Any) -> An
 
 
 def dot(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out: Any = None
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """The last axis of `a` against the last but one of `b` (its only one for a vector), summed.
 
@@ -153,6 +160,8 @@ def dot(
     >>> jnp.dot(jnp.array([1, 2]), jnp.array([3, 4]))
     Array(11, dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("dot", out_sharding)
     refuse_out("dot", out)
     if precision is None and preferred_element_type is None:
         return _dot_operator(a, b)
@@ -286,9 +295,10 @@ def _tensordot_axes(x: ShapedArray, y: ShapedArray, axes: Any) -> tuple[Any, Any
     return first, second
 
 
-@eager.function(static=("axes", "precision", "preferred_element_type"))
+@eager.function(static=("axes", "precision", "preferred_element_type", "out_sharding"))
 def tensordot(
-    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None
+    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None,
+    out_sharding: None = None,
 ) -> Any:
     """The products of two arrays, summed over pairs of axes; the other axes of `a`, then of `b`.
 
@@ -299,6 +309,8 @@ def tensordot(
     >>> jnp.tensordot(jnp.ones((2, 3, 4)), jnp.ones((4, 3)), axes=([2, 1], [0, 1]))
     Array([12., 12.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("tensordot", out_sharding)
     x, y = operands_of("tensordot", a, b, preferred=preferred_element_type)
     first, second = _tensordot_axes(x.aval, y.aval, axes)
     left, right = _names(x, "a"), _names(y, "b")

@@ -50,6 +50,7 @@ from hloom.ops.searching import order_statistics, searchsorted_p
 from hloom.ops.shape import reshape
 from hloom.ops.slicing import index_in_dim
 from hloom.ops.sorting import argsort, take_along
+from hloom.ops.strict import refuse_sharding
 from hloom.ops.unary import RoundingMethod, ceil, floor
 from hloom.ops.unary import round as lax_round
 
@@ -507,6 +508,7 @@ def quantile(
 def percentile(
     a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: Any = None,
+    out_sharding: None = None,
 ) -> Any:  # fmt: skip
     """The percentiles `q`, from 0 to 100, over `axis`; their axes come first.
 
@@ -515,6 +517,8 @@ def percentile(
     >>> jnp.percentile(jnp.array([1, 2, 4, 8]), 75, method="lower")
     Array(4, dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("percentile", out_sharding)
     return _quantiles("percentile", 100, a, q, axis, out, method, keepdims, weights, False)
 
 

@@ -31,6 +31,7 @@ from hloom.ops.convert import convert_element_type_p, numpy_convert
 from hloom.ops.exponential import exp, log
 from hloom.ops.linear import move, spread_scalar
 from hloom.ops.shape import iota_p
+from hloom.ops.strict import refuse_sharding
 from hloom.ops.unary import floor, sign
 
 NDArray = np.ndarray[Any, Any]
@@ -49,7 +50,8 @@ def iota(dtype: np.dtype[Any], shape: tuple[int, ...], axis: int) -> Array:
 
 # ---- arange -----------------------------------------------------------------------------------
 def arange(
-    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None,
+    out_sharding: None = None,
 ) -> Array:
     """Numbers from `start` up to `stop`, without it, in steps of `step`; 0 up to a lone `start`.
 
@@ -62,6 +64,8 @@ def arange(
     >>> jnp.arange(5), jnp.arange(1, 2, 0.25)
     (Array([0, 1, 2, 3, 4], dtype=int32), Array([1.  , 1.25, 1.5 , 1.75], dtype=float32))
     """
+    if out_sharding is not None:
+        refuse_sharding("arange", out_sharding)
     if device is not None:
         check_device("arange", device)
     if start.__class__ is int and dtype is None is step is stop and 0 <= start < SHORT:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hloom.core.operands import convert
+from hloom.ops.convert import convert_element_type
 from hloom.ops.elementwise import Elementwise
 from hloom.ops.formula import Term, complex_of, where
 from hloom.ops.linear import broadcast_in_dim
@@ -89,15 +90,18 @@ mul_p = Elementwise(
 )
 
 
-def mul(x: Any, y: Any) -> Any:
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     """The product; integers wrap around.
 
-    Takes two operands of one number dtype and one rank, or one of them 0-d.  Raises TypeError
-    otherwise.  Differs from NumPy: no promotion, no new axes, no bool.
+    Takes two operands of one number dtype and one rank, or one of them 0-d; converts both to
+    `out_dtype` first, if it is given.  Raises TypeError otherwise.  Differs from NumPy: no
+    promotion, no new axes, no bool.
 
     >>> lax.mul(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
     Array([3., 8.], dtype=float32)
     """
+    if out_dtype is not None:
+        x, y = (convert_element_type(z, out_dtype) for z in (x, y))
     return mul_p(x, y)
 
 

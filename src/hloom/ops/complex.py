@@ -12,16 +12,11 @@ import numpy as np
 
 from hloom.core.operands import as_array
 from hloom.ops.arithmetic import neg
-from hloom.ops.elementwise import Elementwise
+from hloom.ops.elementwise import Elementwise, part_dtype
 from hloom.ops.formula import complex_of
 from hloom.ops.strict import strict
 
 _COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
-
-
-def part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of the parts: c64 -> f32, c128 -> f64; others are their own."""
-    return np.zeros((), dtype).real.dtype if dtype.kind == "c" else dtype
 
 
 def _complex_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

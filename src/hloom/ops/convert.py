@@ -15,8 +15,7 @@ from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.core.source import warn
 from hloom.ops import linear
-from hloom.ops.complex import part_dtype
-from hloom.ops.elementwise import Elementwise, Pointwise
+from hloom.ops.elementwise import Elementwise, Pointwise, part_dtype
 from hloom.ops.formula import FLOAT32, FLOAT64, Term, complex_of, magnitude, where
 from hloom.ops.strict import strict
 

@@ -25,7 +25,7 @@ from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.linear import full, move, plus, zeros
 from hloom.ops.precision import pair_precision
 from hloom.ops.shape import canonical_shape, integers, reshape, rev
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 from hloom.ops.windows import Window, dilated, padtype_to_pads, pairs
 
 Axes = tuple[int, ...]
@@ -489,6 +489,8 @@ def conv_general_dilated(
     batch_group_count: int = 1,
     precision: Any = None,
     preferred_element_type: Any = None,
+    *,
+    out_sharding: None = None,
 ) -> Any:
     """The correlation of a batch of inputs with a kernel that slides over the spatial axes.
 
@@ -503,6 +505,8 @@ def conv_general_dilated(
     >>> lax.conv_general_dilated(x, kernel, (1,), "VALID")
     Array([[[1., 3., 5.]]], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("conv_general_dilated", out_sharding)
     name = "conv_general_dilated"
     lhs, rhs = convert_operands(name, (lhs, rhs))
     numbers = conv_dimension_numbers(lhs.aval.shape, rhs.aval.shape, dimension_numbers)

@@ -29,7 +29,7 @@ from hloom.ops.precision import (
     working_dtype,
 )
 from hloom.ops.shape import array_dtype, integers, reshape
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 
 Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
@@ -382,6 +382,8 @@ def dot_general(
     dimension_numbers: Any,
     precision: Any = None,
     preferred_element_type: Any = None,
+    *,
+    out_sharding: None = None,
 ) -> Any:
     """Products of the two operands, summed over pairs of contracted axes.
 
@@ -396,6 +398,8 @@ def dot_general(
     >>> lax.dot_general(jnp.ones((2, 3)), jnp.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
+    if out_sharding is not None:
+        refuse_sharding("dot_general", out_sharding)
     lhs, rhs = of_one_dtype(*convert_operands("dot_general", (lhs, rhs)))
     rounded = rounded_dtype(lhs.aval.dtype, preferred_element_type)
     if rounded is not None:
@@ -418,6 +422,7 @@ def dot(
     dimension_numbers: Any = None,
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: None = None,
 ) -> Any:
     """The product of vectors or matrices: the last axis of lhs against the first of rhs.
 
@@ -430,6 +435,8 @@ def dot(
     >>> lax.dot(jnp.array([0.5, 1.5]), jnp.array([2, 4]))
     Array(7., dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("dot", out_sharding)
     lhs, rhs = convert_operands("dot", (lhs, rhs))
     if dimension_numbers is None:
         if not (1 <= lhs.aval.ndim <= 2 and 1 <= rhs.aval.ndim <= 2):

@@ -111,6 +111,11 @@ def accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if is_narrow(dtype) else dtypes.addressable(dtype)
 
 
+def part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the parts: c64 -> f32, c128 -> f64; others are their own."""
+    return np.zeros((), dtype).real.dtype if dtype.kind == "c" else dtype
+
+
 def filled(block: Any, x: Any, shape: tuple[int, ...]) -> Any:
     """An operand of a block repeated to the shape: a 0-d one, or along its axes of size 1."""
     return x if x.aval.shape == shape else block.broadcast(x, shape, range(x.aval.ndim))

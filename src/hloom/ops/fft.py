@@ -15,7 +15,8 @@ from hloom.core.operands import as_array
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import mul
 from hloom.ops.compare import eq, select
-from hloom.ops.complex import conj, part_dtype, real
+from hloom.ops.complex import conj, real
+from hloom.ops.elementwise import part_dtype
 from hloom.ops.linear import Linear, move
 from hloom.ops.shape import broadcasted_iota, integers
 from hloom.ops.slicing import pad

@@ -22,11 +22,11 @@ from hloom.core.primitive import Primitive
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import mul, sub
 from hloom.ops.compare import eq, gt, ne, select
-from hloom.ops.complex import conj, part_dtype, real
+from hloom.ops.complex import conj, real
 from hloom.ops.convert import convert_element_type
 from hloom.ops.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.dot import dot_general_p
-from hloom.ops.elementwise import types_text
+from hloom.ops.elementwise import part_dtype, types_text
 from hloom.ops.gather import gather_p
 from hloom.ops.lapack_calls import LETTERS
 from hloom.ops.linear import (

@@ -20,7 +20,7 @@ from hloom.core.operands import as_array, scalar
 from hloom.core.primitive import Primitive, is_linear
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.folds import fold
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 
 
 class Linear(Primitive):
@@ -209,7 +209,8 @@ broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
 
 @strict
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int],
+    *, out_sharding: None = None,
 ) -> Any:
     """Repeat the operand to `shape`; its axis i becomes axis `broadcast_dimensions[i]`.
 
@@ -221,6 +222,8 @@ def broadcast_in_dim(
            [0, 1],
            [0, 1]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("broadcast_in_dim", out_sharding)
     operand = as_array(operand)
     shape, dims = tuple(map(index, shape)), tuple(map(index, broadcast_dimensions))
     if len(dims) == operand.aval.ndim and list(dims) != sorted(dims):
@@ -278,7 +281,7 @@ reduce_sum_signed_p = ReduceSum("reduce_sum_signed", -0.0)
 
 
 @strict
-def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: None = None) -> Any:
     """Sum over `axes`; the dtype stays.
 
     Raises ValueError for an axis out of range or given twice, TypeError for bool operands.
@@ -286,6 +289,8 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
     >>> lax.reduce_sum(jnp.ones((2, 3)), (1,))
     Array([3., 3.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("reduce_sum", out_sharding)
     operand = as_array(operand)
     axes = tuple(axes)
     return reduce_sum_p(operand, axes=axes) if axes else operand

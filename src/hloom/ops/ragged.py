@@ -47,7 +47,7 @@ from hloom.ops.linear import (
 from hloom.ops.precision import canonical_precision, check_algorithm, precision_of_derivative
 from hloom.ops.ragged_programs import INT32
 from hloom.ops.shape import integers, reshape
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 
 
 # ---- the primitives -----------------------------------------------------------------------------
@@ -518,6 +518,8 @@ def ragged_dot_general(
     precision: Any = None,
     preferred_element_type: Any = None,
     group_offset: Any = None,
+    *,
+    out_sharding: None = None,
 ) -> Any:
     """The products of `dot_general` where one axis of lhs comes in consecutive groups.
 
@@ -539,6 +541,8 @@ def ragged_dot_general(
     >>> lax.ragged_dot_general(x, y, jnp.array([2, 1]), numbers).ravel()
     Array([1., 2.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("ragged_dot_general", out_sharding)
     return _ragged(
         "ragged_dot_general", lhs, rhs, group_sizes, ragged_dot_dimension_numbers, precision,
         preferred_element_type, group_offset,
@@ -556,6 +560,8 @@ def ragged_dot(
     precision: Any = None,
     preferred_element_type: Any = None,
     group_offset: Any = None,
+    *,
+    out_sharding: None = None,
 ) -> Any:
     """The rows of a matrix, `f[m,k]`, each times the matrix of its group, `f[g,k,n]`: `f[m,n]`.
 
@@ -568,6 +574,8 @@ def ragged_dot(
     >>> lax.ragged_dot(jnp.ones((4, 1)), scales, jnp.array([1, 2])).ravel()
     Array([ 1., 10., 10.,  0.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("ragged_dot", out_sharding)
     lhs, rhs = convert_operands("ragged_dot", (lhs, rhs))
     if lhs.aval.ndim != 2 or rhs.aval.ndim != 3:
         raise ShapeError(

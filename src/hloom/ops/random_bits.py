@@ -27,7 +27,7 @@ from hloom.ops.formula import Term, where
 from hloom.ops.linear import constant, move, plus
 from hloom.ops.shape import array_dtype, canonical_shape
 from hloom.ops.slicing import index_in_dim, stack
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 INT64 = np.dtype(np.int64)
@@ -256,6 +256,8 @@ def rng_bit_generator(
     shape: Sequence[int],
     dtype: Any = np.uint32,
     algorithm: int = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: None = None,
 ) -> list[Any]:
     """The key for the next call, and an array of random bits: a function of the key alone.
 
@@ -268,6 +270,8 @@ def rng_bit_generator(
     >>> key, bits
     (Array([1, 2, 4, 4], dtype=uint32), Array([100, 215, 190], dtype=uint8))
     """
+    if out_sharding is not None:
+        refuse_sharding("rng_bit_generator", out_sharding)
     try:
         chosen = RandomAlgorithm(algorithm)
     except ValueError:

@@ -20,7 +20,7 @@ from hloom.core.primitive import Primitive
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import Linear, broadcast_in_dim, constant, move, spread_scalar, transpose
-from hloom.ops.strict import strict
+from hloom.ops.strict import refuse_sharding, strict
 
 
 # ---- shapes and axes as users write them ----------------------------------------------------
@@ -113,7 +113,10 @@ reshape_p = Reshape("reshape")
 
 
 @strict
-def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Any:
+def reshape(
+    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None, *,
+    out_sharding: None = None,
+) -> Any:
     """The same elements, in row-major order, as an array of shape `new_sizes`.
 
     With `dimensions` the axes are put in that order first.  Raises TypeError when the number of
@@ -123,6 +126,8 @@ def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | 
     Array([[0, 1],
            [2, 3]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("reshape", out_sharding)
     operand = as_array(operand)
     sizes = integers("reshape", "a shape", new_sizes)
     if dimensions is not None:
@@ -169,7 +174,7 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
 
 
 @strict
-def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: None = None) -> Any:
     """The operand repeated along new leading axes of the given sizes.
 
     Raises ValueError for a negative size.
@@ -178,6 +183,8 @@ def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("broadcast", out_sharding)
     operand = as_array(operand)
     sizes = canonical_shape("broadcast", sizes)
     axes = range(len(sizes), len(sizes) + operand.aval.ndim)
@@ -357,7 +364,9 @@ def iota(dtype: Any, size: int) -> Any:
 
 
 @strict
-def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
+def broadcasted_iota(
+    dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: None = None
+) -> Any:
     """An array in which each element is its own position along the axis `dimension`.
 
     Raises ValueError when `shape` has no such axis.
@@ -366,6 +375,8 @@ def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
     """
+    if out_sharding is not None:
+        refuse_sharding("broadcasted_iota", out_sharding)
     shape = canonical_shape("iota", shape)
     return iota_p(dtype=array_dtype(dtype), shape=shape, dimension=index(dimension))
 
@@ -418,12 +429,14 @@ def full_like(
 
 
 @strict
-def empty(shape: Sequence[int], dtype: Any) -> Any:
+def empty(shape: Sequence[int], dtype: Any, *, out_sharding: None = None) -> Any:
     """An array of zeros: there is no uninitialised memory.
 
     >>> lax.empty((2,), jnp.float32)
     Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        refuse_sharding("empty", out_sharding)
     return full(shape, 0, dtype)
 
 

@@ -26,7 +26,7 @@ from hloom.core.calls import plain, retold
 from hloom.core.operands import NotAnArray
 from hloom.core.parameters import LIMIT, words_of
 from hloom.core.source import is_ours
-from hloom.errors import ArgumentError
+from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,6 +60,14 @@ def strict(fun: F) -> F:
             raise told from told.__cause__
 
     return typing.cast(F, called)
+
+
+def refuse_sharding(name: str, out_sharding: Any) -> typing.NoReturn:
+    """The error for an `out_sharding` that is not None, which programs written for JAX may give."""
+    raise UnsupportedError(
+        f"{name}: results lie on the one device that there is, so that out_sharding is None; got "
+        f"{shown(out_sharding)}. Leave it out."
+    )
 
 
 def _check_flag(fun: Callable[..., Any], name: str, value: Any) -> None:

@@ -16,8 +16,8 @@ from hloom.ops import complex_programs, linear, programs
 from hloom.ops.accuracy import check_accuracy
 from hloom.ops.arithmetic import div, divide_complex, mul, neg
 from hloom.ops.compare import eq, ge, select
-from hloom.ops.complex import complex, conj, imag, part_dtype, real
-from hloom.ops.elementwise import Elementwise, flat
+from hloom.ops.complex import complex, conj, imag, real
+from hloom.ops.elementwise import Elementwise, flat, part_dtype
 from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, where
 from hloom.ops.strict import strict
 
