@@ -255,7 +255,7 @@ def add(i, x):
             lambda: lax.while_loop(lambda x: x < 3, lambda x: x + 0.5, np.int32(0)),
             r"carry: int32\[\] in, float32\[\] out",
         ),
-        (TypeError, lambda: lax.fori_loop(0.0, 3.0, add, 0), "0-d integers"),
+        (TypeError, lambda: lax.fori_loop(0.0, 3.0j, add, 0), "0-d integers or floats"),
         (TypeError, lambda: lax.fori_loop(0, np.arange(2), add, 0), "0-d integers"),
         (TypeError, lambda: lax.fori_loop(0, "a", add, 0), "not an array"),
         (TypeError, lambda: lax.fori_loop(np.uint8(0), np.int32(3), add, 0), "one dtype"),

@@ -90,6 +90,14 @@ mul_p = Elementwise(
 )
 
 
+def _converted(name: str, operands: Sequence[Any], out_dtype: Any) -> list[Any]:
+    """The operands in the dtype that the result is to have."""
+    try:
+        return [convert_element_type(x, out_dtype) for x in convert(name, operands)]
+    except TypeError as error:
+        raise TypeError(f"{name}, out_dtype={out_dtype!r:.60}: {error}") from None
+
+
 def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     """The product; integers wrap around.
 
@@ -101,7 +109,7 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     Array([3., 8.], dtype=float32)
     """
     if out_dtype is not None:
-        x, y = (convert_element_type(z, out_dtype) for z in (x, y))
+        x, y = _converted("mul", (x, y), out_dtype)
     return mul_p(x, y)
 
 

@@ -399,7 +399,9 @@ def _check_groups(name: str, rhs: ShapedArray, groups: int, layout: _Layout, off
         return constant(0, INT32)
     (offset,) = convert_operands(name, (offset,))
     if not dtypes.in_domain(offset.aval.dtype, "integer") or offset.aval.size != 1:
-        raise ShapeError(f"{name} takes one integer as group_offset, i32[1]; got {offset.aval}")
+        raise ShapeError(
+            f"{name} takes group_offset as an integer of shape (1,); got {offset.aval}"
+        )
     if not layout.group:
         raise ShapeError(
             f"{name} takes a group_offset only where rhs has groups, in rhs_group_dimensions; "

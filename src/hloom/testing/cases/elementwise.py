@@ -99,8 +99,6 @@ CASES = [
     row("square", unary.square, REAL, WIDE, WIDE),
     row("square", unary.square, COMPLEX, WIDE, WIDE, np.square, (0, 0, 4), ROUNDED),
     row("rem", binary.rem, REAL, PAIR, ((1, 2), (3, 4))),
-    Case("add, axes of size 1", arithmetic.add, ((3, 1), (1, 4)), np.add, REAL),
-    Case("mul, axes of size 1", arithmetic.mul, ((3, 4), (3, 1)), np.multiply, REAL),
     row("floor_divide", binary.floor_divide, REAL, PAIR),
     row("mod", binary.mod, REAL, PAIR, ((4, 5), (3, 3.9))),
     # comparison and choice

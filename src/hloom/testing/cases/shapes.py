@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hloom.ops import slicing
+from hloom.ops.arithmetic import add, mul
 from hloom.ops.dynamic_slicing import (
     dynamic_index_in_dim,
     dynamic_slice,
@@ -53,6 +54,8 @@ I32 = np.int32
 # ---- linear ----------------------------------------------------------------------------------
 LINEAR = [
     Case("add_any", lambda x: add_any(x, x), ((2, 3, 4),), lambda x: x + x, NUMBERS),
+    Case("add of axes of size 1", add, ((3, 1), (1, 4)), np.add, NUMBERS),
+    Case("mul of axes of size 1", mul, ((3, 4), (3, 1)), np.multiply, ("int32", "float32")),
     Case("transpose", lambda x: transpose(x, (2, 0, 1)), ((2, 3, 4),),
          lambda x: x.transpose(2, 0, 1)),
     Case("broadcast_in_dim", lambda x: broadcast_in_dim(x, (5, 2, 3, 4), (1, 2, 3)),
