@@ -78,3 +78,13 @@ def test_names_of_parameters():
         jnp.ones((2, 3)) + jnp.ones(3)
     path = hloom.tree.leaves_with_path({"w": [7]})[0][0]
     assert hloom.tree_util.keystr(keys=path) == "['w'][0]"
+
+
+def test_the_program_is_given_as_an_object_too():
+    lowered = hloom.jit(lambda x: jnp.sin(x).sum()).lower(jnp.ones(3))
+    assert str(lowered.compiler_ir()) == str(lowered.compiler_ir("stablehlo")) == lowered.as_text()
+    hlo = lowered.compiler_ir(dialect="hlo")
+    assert "sine" in hlo.as_hlo_text()
+    assert "digraph" in hlo.as_hlo_dot_graph()
+    with pytest.raises(ValueError, match='"stablehlo" or "hlo"; got \'mhlo\''):
+        lowered.compiler_ir("mhlo")

@@ -69,6 +69,22 @@ class Lowered:
             raise ValueError(f'as_text takes dialect="stablehlo"; got {dialect!r}')
         return str(self._write(locations=True) if debug_info else self._module)
 
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object: hloom's module of StableHLO, or with "hlo" XLA's own of HLO.
+
+        The second is not optimised, and has `as_hlo_text`, `as_hlo_dot_graph` and others.  Raises
+        ValueError for another dialect.
+
+        >>> hlo = hloom.jit(lambda x: x + 1).lower(jnp.ones(3)).compiler_ir(dialect="hlo")
+        >>> "add(" in hlo.as_hlo_text()
+        True
+        """
+        if dialect == "hlo":
+            return executable.ENGINES["xla"].hlo_of(str(self._module))
+        if dialect not in (None, "stablehlo"):
+            raise ValueError(f'compiler_ir takes dialect "stablehlo" or "hlo"; got {dialect!r}')
+        return self._module
+
     @property
     def out_info(self) -> Any:
         """Shapes and dtypes of the results, as the function returns them."""

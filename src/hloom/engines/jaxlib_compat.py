@@ -25,6 +25,8 @@ from hloom.errors import EngineError
 
 Loaded = Any  # jaxlib's LoadedExecutable
 
+hlo_of = _jax.mlir.mlir_module_to_xla_computation
+
 RuntimeFault: type[RuntimeError] = _jax.JaxRuntimeError  # what jaxlib raises
 
 VERSION: str = jaxlib.version.__version__

@@ -218,6 +218,10 @@ class XlaEngine(BufferEngine):
             raise EngineUnsupported(text)
         return loaded
 
+    def hlo_of(self, text: str) -> Any:
+        """The StableHLO program as HLO, as XLA reads it: an `XlaComputation` of jaxlib."""
+        return jaxlib_compat.hlo_of(text)
+
     def optimized_text(self, executable: Executable) -> str:
         """The HLO that XLA made of the program."""
         return str(self.loaded_of(executable).get_hlo_text())
