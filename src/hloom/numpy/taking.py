@@ -12,7 +12,6 @@ import numpy as np
 
 from hloom.config import current
 from hloom.core.array import Array, from_ndarray
-from hloom.core.aval import ShapedArray
 from hloom.errors import ArgumentError, IndexKindError, ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import refuse_inplace, refuse_out, warn_if_dropped

@@ -14,7 +14,11 @@ from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.arithmetic import mul
-from hloom.ops.convert import convert_element_type, reduce_precision_p
+from hloom.ops.convert import (
+    convert_element_type,
+    convert_element_type_p,
+    reduce_precision_p,
+)
 from hloom.ops.elementwise import check_domain, check_same_dtype
 from hloom.ops.folds import fold
 from hloom.ops.linear import broadcast_in_dim, inverse, move, plus, transpose
@@ -72,7 +76,12 @@ def of_one_dtype(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     if lhs.aval.dtype == rhs.aval.dtype:
         return lhs, rhs
     dtype = max(lhs, rhs, key=_rank).aval.dtype
-    return convert_element_type(lhs, dtype), convert_element_type(rhs, dtype)
+    lhs, rhs = [
+        x if x.aval.dtype == dtype
+        else convert_element_type_p(x, new_dtype=dtype, weak_type=x.aval.weak_type)
+        for x in (lhs, rhs)
+    ]  # fmt: skip
+    return lhs, rhs
 
 
 def rounded_dtype(dtype: np.dtype[Any], preferred: Any) -> np.dtype[Any] | None:
