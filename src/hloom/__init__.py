@@ -33,14 +33,14 @@ from hloom.control.devices import (
     process_index,
     process_indices,
 )
-from hloom.core.array import Array
+from hloom.core.array import Array, HostArray
 from hloom.core.trace import ensure_compile_time_eval
 from hloom.errors.absent import absent as _absent
 from hloom.transforms.derivatives import grad, jvp, linearize, value_and_grad, vjp, vmap
 
 __version__ = "0.1.0"  # setup.cfg reads this line, so it stays a literal
 
-Array.__module__ = __name__  # as users reach it
+Array.__module__ = HostArray.__module__ = __name__  # as users reach it
 __getattr__ = _absent(__name__)
 
 __all__ = [

@@ -56,6 +56,11 @@ OPTIONS: dict[str, tuple[Any, Callable[[str, Any], Any], str]] = {
         _one_of("auto", "on", "off"),
         "whether jaxlib records a traceback per array",
     ),
+    "traceback_filtering": (
+        "auto",
+        _one_of("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
+        "which of hloom's own frames an error shows: auto none, off all",
+    ),
 }
 
 
@@ -72,6 +77,7 @@ class Config:
     numpy_rank_promotion: str
     disable_jit: bool
     tracebacks: str
+    traceback_filtering: str
     _values: tuple[Any, ...]
 
     def __new__(cls, values: tuple[Any, ...]) -> Config:

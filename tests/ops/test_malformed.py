@@ -130,7 +130,8 @@ def told(fun: Callable[..., Any], *args: Any) -> tuple[str, str] | None:
     try:
         fun(*args)
     except Exception as error:
-        return type(error).__name__, str(error)
+        # Behind the words stands the user's line, where a function is being traced.
+        return type(error).__name__, str(error).partition("\n  at ")[0]
     return None
 
 

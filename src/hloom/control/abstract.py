@@ -13,6 +13,7 @@ from hloom.config import current
 from hloom.control.dispatch import Jitted, Signature
 from hloom.core.aval import ShapedArray
 from hloom.core.calls import told
+from hloom.core.frames import concise, hidden
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
 from hloom.core.signature import check_function
@@ -66,6 +67,7 @@ class ShapeDtypeStruct:
         return hash((self.shape, self.dtype, self.weak_type))
 
 
+@hidden
 def typeof(x: Any) -> ShapedArray:
     """The abstract value of an array or number: shape, dtype, weak type.
 
@@ -125,9 +127,10 @@ def make_jaxpr(
       in (c,) }
     """
     check_function("make_jaxpr", fun)
-    state = Jitted(fun, static_argnums, static_argnames, None, None, False)
+    state = Jitted(fun, static_argnums, static_argnames, None, None, False, "make_jaxpr")
 
     @wraps(fun)
+    @concise
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         call = trace_abstract(state, args, kwargs)
         closed = ClosedJaxpr(call.jaxpr, call.captured)
@@ -144,6 +147,7 @@ def shapes_of(call: Any) -> Any:
     return tree.unflatten(call.out_tree, structs)
 
 
+@hidden
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of the results of `fun`, without computing anything.
 
@@ -151,5 +155,6 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ShapeDtypeStruct(shape=(2, 2), dtype=float32)
     """
     check_function("eval_shape", fun)
-    state = getattr(fun, "jitted", None) or Jitted(fun, None, None, None, None, False)
+    state = getattr(fun, "jitted", None)
+    state = state or Jitted(fun, None, None, None, None, False, "eval_shape")
     return shapes_of(trace_abstract(state, args, kwargs))

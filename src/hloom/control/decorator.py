@@ -12,6 +12,7 @@ from hloom.control.dispatch import CacheInfo, Jitted
 from hloom.core import executable
 from hloom.core.array import Array
 from hloom.core.calls import told
+from hloom.core.frames import hide
 from hloom.core.signature import parameters
 from hloom.core.tables import CAPACITY
 
@@ -31,7 +32,11 @@ def _entry(self: Jitted) -> Callable[..., Any]:
                 pass
             else:
                 return self.run(entry, args)
-        return general(args, kwargs)
+        try:
+            return general(args, kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
     return call
 
@@ -51,7 +56,7 @@ def _entry_1(self: Jitted) -> Callable[..., Any]:
                         r = _new(Array)
                         (r._buf,) = execute(captured + [a._buf]).consume_with_handlers(handlers)
                     except RuntimeError as error:
-                        raise executable.explain(error, self.name, (a,)) from None
+                        raise executable.explain(error, self.name, (a,), captured) from None
                     r.aval = out
                     return r
         elif a.__class__ is dict and not rest and not kwargs and self.reader is not None:
@@ -62,7 +67,11 @@ def _entry_1(self: Jitted) -> Callable[..., Any]:
                     return self.run(self.dicts[get().key][tuple([x.aval for x in leaves])], leaves)
             except (KeyError, AttributeError):
                 pass
-        return general(() if a is _missing else (a, *rest), kwargs)
+        try:
+            return general(() if a is _missing else (a, *rest), kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
     return call
 
@@ -84,10 +93,15 @@ def _entry_2(self: Jitted) -> Callable[..., Any]:
                             handlers
                         )
                     except RuntimeError as error:
-                        raise executable.explain(error, self.name, (a, b)) from None
+                        raise executable.explain(error, self.name, (a, b), captured) from None
                     r.aval = out
                     return r
-        return general(() if a is _missing else (a,) if b is _missing else (a, b, *rest), kwargs)
+        args = () if a is _missing else (a,) if b is _missing else (a, b, *rest)
+        try:
+            return general(args, kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
     return call
 

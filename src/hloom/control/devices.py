@@ -18,6 +18,7 @@ from hloom.config import current
 from hloom.core import tables
 from hloom.core.array import Array, HostArray, host_array, wait_for_all
 from hloom.core.executable import ENGINES
+from hloom.core.frames import hidden
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.trace import Tracer
 from hloom.engines import NAMES
@@ -178,6 +179,7 @@ class SingleDeviceSharding:
 
 
 # ---- moving -------------------------------------------------------------------------------------
+@hidden
 def device_put(
     x: Any, device: Any = None, *, src: Any = None, donate: Any = False, may_alias: Any = None
 ) -> Any:

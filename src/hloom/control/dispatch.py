@@ -98,12 +98,13 @@ class Jitted:
 
     def __init__(
         self, fun: Callable[..., Any], static_argnums: Any, static_argnames: Any,
-        donate_argnums: Any, donate_argnames: Any, inline: bool,
+        donate_argnums: Any, donate_argnames: Any, inline: bool, transform: str = "jit",
     ):  # fmt: skip
         check_function("jit", fun)
         self.fun = fun
         self.name = str(getattr(fun, "__name__", None) or type(fun).__name__)
         self.inline = inline
+        self.transform = transform  # the public function that traces
         self.static_argnums, self.static_argnames = _resolve(
             fun, "static", static_argnums, static_argnames
         )
@@ -178,7 +179,7 @@ class Jitted:
                 run = results.consume_token()
             results = results.consume_with_handlers(entry.handlers)
         except RuntimeError as error:
-            raise executable.explain(error, self.name, leaves) from None
+            raise executable.explain(error, self.name, leaves, entry.captured) from None
         if entry.write is None:
             return from_buffer(results[0], entry.outs)
         return entry.write(from_buffers(results, entry.outs, run))
@@ -213,7 +214,7 @@ class Jitted:
         positions = [i for i in range(len(args)) if i not in self.static_argnums]
         numbers = [isinstance(x, _NUMBERS) for x in tree.leaves(self.split(args, kwargs)[0])]
         names = LeafNames(self.fun, signature.treedef, positions, numbers)
-        origin = Origin("jit", self.fun, names)
+        origin = Origin(self.transform, self.fun, names)
         self.traces += 1
         jaxpr, captured = trace_to_jaxpr(flat, signature.avals, origin)
         found = TracedCall(jaxpr, captured, out_tree)

@@ -25,7 +25,6 @@ from hloom.control.derive import (
 from hloom.control.examples import may_not_end, meant_for
 from hloom.control.jit import derived, jit_p
 from hloom.control.structured import Structured, takes
-from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -171,7 +170,6 @@ class While(Structured):
         return merge(found, values, rest)
 
     def transpose(self, cts: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
-        places = [source.resolve(e.source) for e in params["body_jaxpr"].equations]
         rule = (
             "Reverse-mode differentiation (grad, vjp) does not work for lax.while_loop, nor for "
             "lax.fori_loop with bounds that are not known while tracing: it would have to keep "
@@ -182,7 +180,7 @@ class While(Structured):
             ("lax.scan(body, x, None, length=10)", "a number of steps that is known"),
             ("hloom.jvp(f, (x,), (t,))", "forward mode works"),
         ]
-        raise ValueError(explain(rule, ways=ways, at=next(filter(None, places), source.here())))
+        raise ValueError(explain(rule, ways=ways))
 
 
 def _flags(values: Sequence[Any]) -> Flags:

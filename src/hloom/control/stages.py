@@ -11,6 +11,7 @@ from hloom.control.abstract import shapes_of, trace_abstract
 from hloom.control.dispatch import LEAF, Entry, Jitted
 from hloom.control.jit import compiled
 from hloom.core import executable
+from hloom.core.frames import concise, hidden
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
 from hloom.stablehlo.builder import Module
@@ -119,6 +120,7 @@ class Compiled:
             options["donated"] = tuple(len(traced.jaxpr.consts) + i for i in traced._donated)
         self._executable = compiled(traced.jaxpr.jaxpr, traced.fun_name, **options)
 
+    @hidden
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = self._traced._state
         dynamic, _, positions = state.split(args, kwargs)
@@ -182,7 +184,9 @@ class Compiled:
 
 def attach(call: Any, state: Jitted) -> Any:
     """Give a jitted function its stages: `trace`, `lower`, `eval_shape`."""
-    call.trace = lambda *args, **kwargs: Traced(state, args, kwargs)
-    call.lower = lambda *args, **kwargs: Lowered(Traced(state, args, kwargs))
-    call.eval_shape = lambda *args, **kwargs: shapes_of(trace_abstract(state, args, kwargs))
+    call.trace = concise(lambda *args, **kwargs: Traced(state, args, kwargs))
+    call.lower = concise(lambda *args, **kwargs: Lowered(Traced(state, args, kwargs)))
+    call.eval_shape = concise(
+        lambda *args, **kwargs: shapes_of(trace_abstract(state, args, kwargs))
+    )
     return call

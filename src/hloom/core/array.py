@@ -369,6 +369,9 @@ class HostArray(Array):
         return True
 
 
+HostArray.__name__ = HostArray.__qualname__ = Array.__name__  # a user is to see one type
+
+
 def host_array(value: Any, aval: ShapedArray) -> HostArray:
     """A `HostArray` of this aval; `value` is anything `np.array` takes."""
     held = np.array(value, dtype=aval.dtype)

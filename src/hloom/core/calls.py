@@ -18,6 +18,7 @@ import numpy as np
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.frames import hide
 from hloom.errors.rewriting import grouped, renamed
 from hloom.errors.texts import explain
 
@@ -43,6 +44,7 @@ def told(fun: F, name: str = "") -> F:
             return fun(*args, **kwargs)
         except Exception as error:
             better = retold(fun, name or fun.__name__, args, kwargs, error)
+            hide(better or error)
             if better is None:
                 raise
             raise better from None

@@ -54,10 +54,18 @@ def get(buffer: Any, aval: ShapedArray) -> Any:
     return ENGINES["xla"].get(buffer, aval)
 
 
-def explain(error: RuntimeError, name: str, arrays: Sequence[Any]) -> Exception:
-    """The error for a failed execution: a deleted operand, memory, or an engine's fault."""
+def explain(
+    error: RuntimeError, name: str, arrays: Sequence[Any], captured: Sequence[Any] = ()
+) -> Exception:
+    """The error for a failed execution: a deleted operand, memory, or an engine's fault.
+
+    `captured` are buffers of the arrays that the function closes over.
+    """
     for x in arrays:
         if x.is_deleted():
             return errors.DeletedArrayError.of(x.aval, at=source.here())
+    for buffer in captured:
+        if buffer.is_deleted():
+            return errors.DeletedArrayError.captured(buffer.aval, name, at=source.here())
     explained: Exception = ENGINES["xla"].explain(error, name)
     return explained

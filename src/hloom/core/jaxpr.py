@@ -10,7 +10,8 @@ import numpy as np
 from hloom import errors
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.source import Source
+from hloom.core.frames import locate
+from hloom.core.source import Source, replayed
 
 
 class Var:
@@ -157,9 +158,17 @@ def eval_jaxpr(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
     def read(atom: Atom) -> Any:
         return atom.array() if type(atom) is Literal else env[atom]  # type: ignore[index]
 
-    for equation in jaxpr.equations:
-        results = equation.primitive.apply([read(x) for x in equation.inputs], equation.params)
-        env.update(zip(equation.outputs, results if equation.primitive.multiple else [results]))
+    before = replayed.set(None)
+    try:
+        for equation in jaxpr.equations:
+            replayed.set(equation.source)
+            results = equation.primitive.apply([read(x) for x in equation.inputs], equation.params)
+            env.update(zip(equation.outputs, results if equation.primitive.multiple else [results]))
+    except Exception as error:
+        locate(error, replayed.get())
+        raise
+    finally:
+        replayed.reset(before)
     return [read(x) for x in jaxpr.outputs]
 
 

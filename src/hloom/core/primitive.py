@@ -16,6 +16,7 @@ from hloom.core import executable
 from hloom.core import operands as conversion
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.frames import hide
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.parameters import checked
 from hloom.core.tables import Table
@@ -79,8 +80,9 @@ class Primitive:
                 break
         try:
             return current.get().trace.process(self, operands, params)
-        except Exception:
+        except Exception as error:
             fault = self.fault(operands, params)
+            hide(fault or error)
             if fault is None:
                 raise
             raise fault from None

@@ -141,7 +141,7 @@ def trace_to_jaxpr(
 
     Returns the Jaxpr and the values that `fun` closed over, which are its leading inputs.
     """
-    record = Record(origin or Origin("trace", fun))
+    record = Record(origin or Origin("trace"))
     with tracing(record):
         inputs = [record.argument(aval) for aval in avals]
         outputs = fun(*inputs)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from hloom import errors
 from hloom.config import BOTTOM, HOME, Context, current
-from hloom.core import source
+from hloom.core import frames, source
 from hloom.core.array import Array
 
 
@@ -32,10 +33,18 @@ class Origin:
 
     @property
     def name(self) -> str:
-        return str(getattr(self.fun, "__name__", None) or type(self.fun).__name__)
+        fun = self.fun
+        while isinstance(fun, partial):
+            fun = fun.func
+        return str(getattr(fun, "__name__", None) or type(fun).__name__)
 
     def __str__(self) -> str:
         return f"{self.transform}({self.name})" if self.fun is not None else self.transform
+
+    def described(self) -> str:
+        """The function's name; where it is defined, too, if it has none of its own."""
+        place = None if self.name.isidentifier() else source.of_function(self.fun)
+        return f"{self.name} ({place.short})" if place else self.name
 
     def where(self) -> errors.Where:
         """Function, file and line, for an error text."""
@@ -56,6 +65,7 @@ class Trace:
     """
 
     parent: Any = None
+    within: Trace | None = None  # the trace in force when this one began, while it runs
     done = False
 
     def __init__(self, origin: Origin, parent: Trace | None = None):
@@ -78,6 +88,9 @@ EAGER = Eager(Origin("eager"))
 BOTTOM[0] = EAGER
 HOME.trace = EAGER
 HOME.key = HOME.config
+
+
+MOST_NAMES = 3  # arguments that a printed tracer names
 
 
 class Tracer(Array):
@@ -111,7 +124,7 @@ class Tracer(Array):
     def traced(self) -> errors.Traced:
         """What is known of this value, for an error text."""
         arguments = self.owner.origin.arguments
-        leaves = self.depends_on()
+        leaves = [i for i in self.depends_on() if i < len(arguments)]
         place = getattr(arguments, "place", lambda index: None)
         places = [p for p in map(place, leaves) if p is not None]
         numbers = getattr(arguments, "numbers", None)
@@ -152,7 +165,16 @@ class Tracer(Array):
         return None
 
     def __repr__(self) -> str:
-        return f"Traced<{self.aval!r}>with<{type(self.owner).__name__}Trace>"
+        """`Traced<ShapedArray(float32[3])> in jit(f) from x`, with its value where it is known."""
+        origin = self.owner.origin
+        names = [origin.arguments[i] for i in self.depends_on() if i < len(origin.arguments)]
+        more = ", .." if len(names) > MOST_NAMES else ""
+        source = f" from {', '.join(names[:MOST_NAMES])}{more}" if names else ""
+        concrete = None if self.owner.done else self.concrete()
+        value = "" if concrete is None else f", value {concrete}"
+        if "\n" in value:
+            value = ""
+        return f"Traced<{self.aval!r}> in {origin}{source}{value}"
 
     __str__ = __repr__
 
@@ -186,12 +208,25 @@ def active(trace: Trace) -> Iterator[None]:
 
 @contextmanager
 def tracing(trace: Trace) -> Iterator[None]:
-    """Interpret the body with `trace`, then close it for good."""
-    token = current.set(Context(trace, current.get().config))
+    """Interpret the body with `trace`, then close it for good.
+
+    An error that leaves the body tells the user's line, and what was being traced.
+    """
+    before = current.get()
+    token = current.set(Context(trace, before.config))
+    written = source.replayed.get()
+    # A function of the user's has lines of its own.
+    lines = source.replayed.set(None if trace.origin.fun is not None else written)
+    trace.within = before.trace
     try:
         yield
+    except Exception as error:
+        frames.tell(error, trace)
+        raise
     finally:
         current.reset(token)
+        source.replayed.reset(lines)
+        trace.within = None
         trace.done = True
 
 

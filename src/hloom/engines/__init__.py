@@ -16,8 +16,9 @@ from hloom.engines.base import Engine
 
 __all__ = ["ENGINES", "NAMES", "Engine", "load"]
 
-# jaxlib's C++ reads this once, when it is loaded; else each client prints two lines on stderr.
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+# jaxlib's C++ reads this once, when it is loaded; else each client prints two lines on stderr, and
+# each error one that Python raises anyway, in better words (a donated array that is used again).
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 # Name: module, class.
 NAMES = {

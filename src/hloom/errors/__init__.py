@@ -19,6 +19,7 @@ from hloom.errors.kinds import (
     UnsupportedError,
 )
 from hloom.errors.running import (
+    AxisError,
     CacheWarning,
     DeletedArrayError,
     DeviceMemoryError,
@@ -49,6 +50,7 @@ from hloom.errors.tracing import (
 
 __all__ = [
     "ArgumentError",
+    "AxisError",
     "CacheWarning",
     "ConcretizationTypeError",
     "DeletedArrayError",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+
 from hloom.errors.rewriting import changed as updated
 from hloom.errors.texts import (
     Explained,
@@ -117,6 +119,50 @@ class DeletedArrayError(Explained, RuntimeError):
             ("jit(f)", "without donate_argnums"),
         ]
         return cls._of(rule, ways=ways, at=at)
+
+    @classmethod
+    def captured(cls, aval: Any, function: str, *, at: Any = None) -> Self:
+        """`function` was traced with an array of type `aval` that it closed over."""
+        rule = (
+            f"Array has been deleted with shape={aval}: {function} closes over it, and its memory "
+            "was deleted or donated."
+        )
+        ways = [
+            (f"{function if function.isidentifier() else 'f'}(x, ..)", "pass it as an argument"),
+            ("jnp.copy(x)", "close over a copy, made before it is donated"),
+        ]
+        return cls._of(rule, ways=ways, at=at)
+
+
+class AxisError(np.exceptions.AxisError):
+    """An axis is named that the array does not have.
+
+    It is NumPy's `AxisError`, and so a ValueError and an IndexError, with NumPy's `axis` and
+    `ndim`.
+
+    Fails:
+
+    ```python
+    # raises: AxisError
+    import hloom.numpy as jnp
+
+    jnp.sum(jnp.ones((2, 3)), axis=2)
+    ```
+
+    Works: axes count from 0, or from the last one, which is -1.
+
+    ```python
+    import hloom.numpy as jnp
+
+    jnp.sum(jnp.ones((2, 3)), axis=1)
+    jnp.sum(jnp.ones((2, 3)), axis=-1)
+    ```
+    """
+
+    told = ""  # the user's line and what was being traced, said later
+
+    def __str__(self) -> str:
+        return super().__str__() + self.told
 
 
 class EngineError(Explained, RuntimeError):

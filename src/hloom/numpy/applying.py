@@ -40,7 +40,12 @@ def apply_along_axis(
     moved = moveaxis(x, place, -1)
     *others, size = moved.aval.shape
     rows = reshape(moved, (prod(others), size))
-    found = vmap(lambda vector: array_like("func1d", func1d(vector, *args, **kwargs)))(rows)
+
+    @wraps(func1d)
+    def along(vector: Any) -> Any:
+        return array_like("func1d", func1d(vector, *args, **kwargs))
+
+    found = vmap(along)(rows)
     kept = found.aval.shape[1:]
     whole = reshape(found, (*others, *kept))
     first = len(others)

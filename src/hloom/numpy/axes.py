@@ -47,7 +47,7 @@ def axis_argument(name: str, axis: Any, x: ShapedArray | int, parameter: str = "
         raise TypeError(f"{name} takes an integer {parameter}; got {axis!r:.60}") from None
     if not -ndim <= found < ndim:
         where = f"{name}, {parameter}" if isinstance(x, int) else f"{name} of {x}, {parameter}"
-        raise np.exceptions.AxisError(found, ndim, where)
+        raise errors.AxisError(found, ndim, where)
     return found % ndim
 
 
@@ -188,7 +188,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Array:
     taken = axis_argument("rollaxis", axis, x.aval)
     place = count_argument("rollaxis", "start", start)
     if not -ndim <= place <= ndim:
-        raise np.exceptions.AxisError(
+        raise errors.AxisError(
             f"'start' arg requires {-ndim} <= start < {ndim + 1}, but {place} was passed in"
         )
     place += ndim if place < 0 else 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.numpy.promotion import array_like
@@ -198,7 +198,7 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
     total = 1
     for each in axes:
         if not -len(sizes) <= index(each) < len(sizes):
-            raise np.exceptions.AxisError(index(each), len(sizes))
+            raise errors.AxisError(index(each), len(sizes))
         total *= sizes[each]
     if len({index(each) % len(sizes) for each in axes}) < len(axes):
         raise ValueError(f"size: repeated axis in {tuple(axes)}")

@@ -27,6 +27,7 @@ from hloom.core import executable, source
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.calls import retold, unknown_keyword
+from hloom.core.frames import hidden, hide
 from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.tables import Tables
@@ -140,7 +141,7 @@ def build(
         leaves, out_tree = tree.flatten(body(*xs))
         return [as_array(x) for x in leaves]
 
-    jaxpr, captured = trace_to_jaxpr(flat, avals, Origin(name, body))
+    jaxpr, captured = trace_to_jaxpr(flat, avals, Origin(name))
     for x in captured:
         if isinstance(x, Tracer):
             raise x.leaked()
@@ -188,18 +189,22 @@ def run(
             return run(body, tables, name, operands, statics, fitting=fitting)
     if context.key is None:
         return body(*operands)
-    fitted = fitting.fit(name, operands)
-    arrays = [array_like(name, x, i) for i, x in enumerate(fitted)]
-    avals = [x.aval for x in arrays]
-    buffers = [x._buf for x in arrays]  # a leaked tracer says so here
-    table = tables[context.key]
-    key = avals[0] if len(avals) == 1 and not statics else (*avals, *statics)
-    program = table.get(key)
-    if program is None:
-        program = build(body, avals, name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
-    if len(operands) > 1 and any(map(is_large, fitted)) and fitting.holds(operands):
-        _let_find(table, key, operands)
-    return finish(program, buffers, name, arrays)
+    try:
+        fitted = fitting.fit(name, operands)
+        arrays = [array_like(name, x, i) for i, x in enumerate(fitted)]
+        avals = [x.aval for x in arrays]
+        buffers = [x._buf for x in arrays]  # a leaked tracer says so here
+        table = tables[context.key]
+        key = avals[0] if len(avals) == 1 and not statics else (*avals, *statics)
+        program = table.get(key)
+        if program is None:
+            program = build(body, avals, name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
+        if len(operands) > 1 and any(map(is_large, fitted)) and fitting.holds(operands):
+            _let_find(table, key, operands)
+        return finish(program, buffers, name, arrays)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def _let_find(table: Any, key: Any, operands: Sequence[Any]) -> None:
@@ -223,6 +228,7 @@ def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Arr
     return program.write(list(map(from_buffer, results, program.outs)))
 
 
+@hidden
 def refuse(name: str, out: Any, where: Any, fun: Any = None, wrong: Any = None) -> None:
     """Raise TypeError for the arguments of NumPy's ufuncs that an immutable array can't serve."""
     if wrong:

@@ -225,7 +225,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """
     x, place = _flattened("insert", arr, axis)
     if not x.aval.ndim:
-        raise np.exceptions.AxisError(0, 0, "insert")
+        raise errors.AxisError(0, 0, "insert")
     if values.__class__ is int and dtypes.in_domain(x.aval.dtype, "integer"):
         check_bounds("insert", values, x.aval.dtype)
     given = array_like("insert", values, 2)
@@ -321,7 +321,7 @@ def delete(
     """
     x, place = _flattened("delete", arr, axis)
     if not x.aval.ndim:
-        raise np.exceptions.AxisError(0, 0, "delete")
+        raise errors.AxisError(0, 0, "delete")
     size = x.aval.shape[place]
     if not isinstance(obj, slice) and _known(obj) is None:
         gone = array_like("delete", obj, 1)

@@ -19,6 +19,7 @@ from hloom.config import current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.executable import ENGINES, put
+from hloom.core.frames import hide
 from hloom.core.operands import unmasked
 from hloom.core.tables import Tables
 from hloom.numpy import eager, promotion
@@ -279,16 +280,20 @@ _positions = Positions()
 
 def getitem(x: Any, index: Any) -> Any:
     """`x[index]`."""
-    if x.__class__ is Array:
-        key = get().key
-        if key is not None and x.aval.shape and x.aval.shape[0] < 2**31:
-            if index.__class__ is int:
-                return _row(x, index, key)
-            if index.__class__ is slice and index.step is None and x.aval.shape[0]:
-                return _rows(x, index, key)
-            if _is_plain_mask(x, index):
-                return _masked(x, index)
-    return getitem_mode(x, index, WITHIN, None)
+    try:
+        if x.__class__ is Array:
+            key = get().key
+            if key is not None and x.aval.shape and x.aval.shape[0] < 2**31:
+                if index.__class__ is int:
+                    return _row(x, index, key)
+                if index.__class__ is slice and index.step is None and x.aval.shape[0]:
+                    return _rows(x, index, key)
+                if _is_plain_mask(x, index):
+                    return _masked(x, index)
+        return getitem_mode(x, index, WITHIN, None)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def _row(x: Array, index: int, key: Any) -> Array:

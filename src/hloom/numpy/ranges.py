@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, errors
 from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array, from_ndarray
@@ -347,7 +347,7 @@ class Spacing:
         """The numbers, first axis first, in the result's dtype and order of axes."""
         axis = self.axis if self.axis >= 0 else self.axis + made.aval.ndim
         if not 0 <= axis < made.aval.ndim:
-            raise np.exceptions.AxisError(self.axis, made.aval.ndim)
+            raise errors.AxisError(self.axis, made.aval.ndim)
         return _converted(move(made, 0, axis), self.dtype)
 
     def positions(self, ndim: int) -> Any:

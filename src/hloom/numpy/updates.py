@@ -18,6 +18,7 @@ from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.calls import unknown_keyword
+from hloom.core.frames import hidden
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.tables import Tables
 from hloom.errors import ShapeError
@@ -170,6 +171,7 @@ class AtIndex:
     def __repr__(self) -> str:
         return f"At({self.array!r})[{self.index!r}]"
 
+    @hidden
     def get(
         self, *, indices_are_sorted: bool = False, unique_indices: bool = False,
         mode: str | None = None,

@@ -13,6 +13,7 @@ from typing import Any
 
 from hloom.config import current, enable_x64
 from hloom.core.array import Array
+from hloom.core.frames import hide
 
 
 def holds_wide(operands: Iterable[Any]) -> bool:
@@ -35,13 +36,17 @@ def keeps_width(general: Callable[..., Any], exact: Iterable[str] = ()) -> Calla
 
     @wraps(general)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not current.get().config.enable_x64:
-            counted = kwargs.values()
-            if uncounted:
-                counted = [x for name, x in kwargs.items() if name not in uncounted]
-            if holds_wide(args) or holds_wide(counted):
-                with enable_x64():
-                    return general(*args, **kwargs)
-        return general(*args, **kwargs)
+        try:
+            if not current.get().config.enable_x64:
+                counted = kwargs.values()
+                if uncounted:
+                    counted = [x for name, x in kwargs.items() if name not in uncounted]
+                if holds_wide(args) or holds_wide(counted):
+                    with enable_x64():
+                        return general(*args, **kwargs)
+            return general(*args, **kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
     return call

@@ -13,6 +13,7 @@ from hloom.core.jaxpr import Jaxpr
 from hloom.core.operands import as_array
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
+from hloom.core.trace import Origin
 from hloom.errors import ArgumentError
 from hloom.ops.arithmetic import add, div, mul, neg
 from hloom.ops.binary import bitwise_or
@@ -343,7 +344,7 @@ def scatter_apply(
     """
     operand, indices = as_array(operand), as_array(scatter_indices)
     scalar = operand.aval.update(shape=())
-    function, captured = trace_to_jaxpr(func, [scalar])
+    function, captured = trace_to_jaxpr(func, [scalar], Origin("scatter_apply", func))
     if captured:
         raise TypeError(
             f"scatter_apply: the function closes over {len(captured)} traced or non-scalar arrays; "

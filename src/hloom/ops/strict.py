@@ -7,8 +7,6 @@ told; so right calls cost no more.
 
 from __future__ import annotations
 
-import enum
-import os
 import sys
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,9 +21,10 @@ import numpy as np
 
 from hloom.core.array import Array
 from hloom.core.calls import plain, retold
+from hloom.core.frames import hide
 from hloom.core.operands import NotAnArray
 from hloom.core.parameters import LIMIT, words_of
-from hloom.core.source import is_ours
+from hloom.core.source import is_ours, is_users
 from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
 
@@ -34,7 +33,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 # The kinds that tell a user what is wrong with an argument; others are made ArgumentErrors.
 _PLAIN = (IndexError, OverflowError, ZeroDivisionError, ValueError, NotImplementedError, TypeError)
 _KINDS = (*KINDS, *_PLAIN)
-_LIBRARIES = tuple(os.path.dirname(module.__file__) + os.sep for module in (np, enum))
 
 
 def strict(fun: F) -> F:
@@ -56,7 +54,9 @@ def strict(fun: F) -> F:
                 raise  # the function that the user called will name itself
             told = _told(fun, args, kwargs, error)
             if told is None:
+                hide(error)
                 raise
+            hide(told)
             raise told from told.__cause__
 
     return typing.cast(F, called)
@@ -85,6 +85,8 @@ def _told(
     told_already = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
     if told_already or _is_users(error.__traceback__):
         return None
+    if isinstance(error, NotImplementedError) and "\n  at " in str(error):
+        return None  # an operation in a function of the user's has no rule: its line is told
     try:
         bound = signature(fun).bind(*args, **kwargs).arguments
     except TypeError:
@@ -131,8 +133,7 @@ def _is_users(traceback: TracebackType | None) -> bool:
     traceback = traceback and traceback.tb_next
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        library = file.startswith(_LIBRARIES)
-        if not (library or is_ours(file)):
+        if is_users(file):
             return True
         traceback = traceback.tb_next
     return False

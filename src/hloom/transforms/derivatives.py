@@ -11,6 +11,7 @@ import numpy as np
 from hloom import dtypes, tree
 from hloom.core.array import Array
 from hloom.core.calls import told
+from hloom.core.frames import concise
 from hloom.core.jaxpr import eval_jaxpr
 from hloom.core.operands import as_array
 from hloom.core.signature import (
@@ -226,6 +227,7 @@ def value_and_grad(
     check_function("value_and_grad", fun)
 
     @wraps(fun)
+    @concise
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         return _value_and_grad(
             fun, "value_and_grad", args, kwargs, argnums, has_aux, holomorphic, allow_int
@@ -255,6 +257,7 @@ def grad(
     check_function("grad", fun)
 
     @wraps(fun)
+    @concise
     def gradient(*args: Any, **kwargs: Any) -> Any:
         out, gradients = _value_and_grad(
             fun, "grad", args, kwargs, argnums, has_aux, holomorphic, allow_int
@@ -435,6 +438,7 @@ def vmap(
         in_axes = tuple(in_axes)
 
     @wraps(fun)
+    @concise
     def mapped(*args: Any, **kwargs: Any) -> Any:
         names = sorted(kwargs)
         values = (*args, *[kwargs[k] for k in names])

@@ -25,6 +25,11 @@ class JvpTracer(Tracer):
     def concrete(self) -> Array | None:
         return self.primal.concrete()
 
+    def depends_on(self) -> list[int]:
+        tangent = self.tangent  # under grad it is recorded, and knows
+        ours = isinstance(tangent, Tracer) and tangent.owner.origin is self.owner.origin
+        return tangent.depends_on() if ours else []  # type: ignore[attr-defined]
+
     def made_at(self) -> list[tuple[str, str, int, str]]:
         return self.primal.made_at() if isinstance(self.primal, Tracer) else []
 

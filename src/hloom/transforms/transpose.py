@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hloom.core.frames import locate
 from hloom.core.jaxpr import Atom, Jaxpr, Literal, Var
 from hloom.core.primitive import UndefinedPrimal
 from hloom.ops.linear import plus
@@ -47,9 +48,13 @@ def transpose_jaxpr(jaxpr: Jaxpr, known: Sequence[Any], cotangents: Sequence[Any
             continue
         multiple = equation.primitive.multiple
         operands = [read(x) for x in equation.inputs]
-        in_cts = equation.primitive.transpose(
-            out_cts if multiple else out_cts[0], *operands, **equation.params
-        )
+        try:
+            in_cts = equation.primitive.transpose(
+                out_cts if multiple else out_cts[0], *operands, **equation.params
+            )
+        except Exception as error:
+            locate(error, equation.source)
+            raise
         for atom, ct in zip(equation.inputs, in_cts):
             give(atom, ct)
     return [cts.get(v) for v in jaxpr.inputs[len(known) :]]
