@@ -35,6 +35,7 @@ from hloom.control.devices import (
 )
 from hloom.core.array import Array, HostArray
 from hloom.core.trace import ensure_compile_time_eval
+from hloom.dtypes import float0
 from hloom.errors.absent import absent as _absent
 from hloom.transforms.derivatives import grad, jvp, linearize, value_and_grad, vjp, vmap
 
@@ -65,6 +66,7 @@ __all__ = [
     "errors",
     "eval_shape",
     "exact",
+    "float0",
     "grad",
     "host_count",
     "host_id",

@@ -75,7 +75,8 @@ def _of_case(case: testing.Case, dtype: str) -> Iterator[Application]:
         def pushed(*xs: Any) -> list[Any]:
             half = len(primals)
             outs, tangents = hloom.jvp(fun, tuple(xs[:half]), tuple(xs[half:]))
-            return _listed(outs) + _listed(tangents)
+            moved = [t for t in _listed(tangents) if isinstance(t, hloom.Array)]  # no float0
+            return _listed(outs) + moved
 
         avals = [ShapedArray(x.shape, x.dtype) for x in primals]
         yield from _equations(trace_to_jaxpr(pushed, avals * 2)[0])

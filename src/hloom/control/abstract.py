@@ -11,6 +11,7 @@ import numpy as np
 from hloom import dtypes, tree
 from hloom.config import current
 from hloom.control.dispatch import Jitted, Signature
+from hloom.core import float0
 from hloom.core.aval import ShapedArray
 from hloom.core.calls import told
 from hloom.core.frames import concise, hidden
@@ -32,7 +33,8 @@ class ShapeDtypeStruct:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct needs a dtype, such as hloom.numpy.float32")
         self.shape = tuple(map(int, shape))
-        self.dtype: np.dtype[Any] = dtypes.as_dtype(dtype)
+        still = dtype == dtypes.float0
+        self.dtype: np.dtype[Any] = dtypes.float0 if still else dtypes.as_dtype(dtype)
         self.weak_type = weak_type
 
     @property
@@ -76,7 +78,7 @@ def typeof(x: Any) -> ShapedArray:
     >>> hloom.typeof(jnp.ones((2, 3)))
     ShapedArray(float32[2,3])
     """
-    return abstract(x)
+    return float0.aval_of(x) if float0.is_float0(x) else abstract(x)
 
 
 def abstract(x: Any) -> ShapedArray:
@@ -97,7 +99,7 @@ def abstract(x: Any) -> ShapedArray:
 def trace_abstract(state: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Trace a jitted function's state for arguments that may be types alone."""
     dynamic, statics, positions = state.split(args, kwargs)
-    leaves, treedef = tree.flatten(dynamic)
+    leaves, treedef = float0.flatten(dynamic)
     avals = [abstract(x) for x in state.arrays(leaves, treedef, positions, keep=is_abstract)]
     return state.trace(Signature(treedef, tuple(avals), statics), args, kwargs)
 
@@ -144,7 +146,11 @@ def shapes_of(call: Any) -> Any:
     structs = [
         ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in call.jaxpr.out_avals
     ]
-    return tree.unflatten(call.out_tree, structs)
+    return tree.map(_struct_of_float0, tree.unflatten(call.out_tree, structs))
+
+
+def _struct_of_float0(x: Any) -> Any:
+    return ShapeDtypeStruct(x.shape, x.dtype) if float0.is_float0(x) else x
 
 
 @hidden

@@ -21,7 +21,7 @@ import numpy as np
 from hloom import dtypes, errors, tree
 from hloom.config import current
 from hloom.control.jit import compiled, jit_p
-from hloom.core import executable, source
+from hloom.core import executable, float0, source
 from hloom.core.array import Array, from_buffer, from_buffers
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
@@ -139,6 +139,8 @@ class Jitted:
         try:
             avals = tuple([x.aval for x in leaves])
         except AttributeError:  # numbers and NumPy arrays among them
+            if any(map(float0.is_float0, leaves)):
+                leaves, treedef = float0.flatten(dynamic)
             leaves = self.arrays(leaves, treedef, positions)
             avals = tuple([x.aval for x in leaves])
         signature = Signature(treedef, avals, statics)
@@ -208,7 +210,7 @@ class Jitted:
         def flat(*leaves: Any) -> list[Any]:
             nonlocal out_tree
             out = self.call(signature.treedef, leaves, args, kwargs)
-            outs, out_tree = tree.flatten(out)
+            outs, out_tree = float0.flatten(out)
             return [self.result(x, out_tree, i) for i, x in enumerate(outs)]
 
         positions = [i for i in range(len(args)) if i not in self.static_argnums]
@@ -234,11 +236,7 @@ class Jitted:
         try:
             return as_array(x)
         except TypeError as error:
-            path = tree.keystr(
-                tree.flatten_with_path(tree.unflatten(out_tree, range(out_tree.num_leaves)))[0][
-                    index
-                ][0]
-            )
+            path = tree.keystr(tree.paths(out_tree)[index])
             raise TypeError(
                 f"jit({self.name}) must return arrays; its result{path} is {error}. Return it "
                 "from outside the jitted function."
@@ -339,15 +337,15 @@ class Jitted:
         flags: list[bool] = []
         for i, x in enumerate(args):
             if i not in self.static_argnums:
-                flags += [i in self.donate_argnums] * len(tree.leaves(x))
+                flags += [i in self.donate_argnums] * len(float0.flatten(x)[0])
         for name in sorted(kwargs):
             if name not in self.static_argnames:
-                flags += [name in self.donate_argnames] * len(tree.leaves(kwargs[name]))
+                flags += [name in self.donate_argnames] * len(float0.flatten(kwargs[name])[0])
         return [i for i, flag in enumerate(flags) if flag]
 
     def donatable(self, leaves: list[Array], dynamic: Any) -> list[Array]:
         """Copies of what hloom made of Python scalars: those buffers are shared."""
-        given = tree.leaves(dynamic)
+        given, _ = float0.flatten(dynamic)
         return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
 
     def warn_of_unusable(

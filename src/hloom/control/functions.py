@@ -20,7 +20,7 @@ from hloom import tree
 from hloom.config import current
 from hloom.control.canonical import canonical
 from hloom.control.surroundings import Seen, Surroundings, look
-from hloom.core import source
+from hloom.core import float0, source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Atom, Jaxpr, Var
@@ -97,7 +97,7 @@ def _trace(
     with tracing(record):
         inputs = [record.argument(aval) for aval in avals]
         out = call_with(who, fun, tree.unflatten(treedef, inputs))
-        leaves, out_tree = tree.flatten(out)
+        leaves, out_tree = float0.flatten(out)
         result = partial(_result, who, fun, out_tree)
         jaxpr, captured = record.close(inputs, [result(x, i) for i, x in enumerate(leaves)])
     jaxpr.origin = None  # it holds the function, and with it whatever that closes over
@@ -137,7 +137,7 @@ class Closure(Record):
 # ---- operands -----------------------------------------------------------------------------------
 def arrays_of(who: str, what: str, values: Any) -> tuple[list[Array], Any]:
     """The leaves of an argument as Arrays, and its tree; TypeError names a leaf that is none."""
-    leaves, treedef = tree.flatten(values)
+    leaves, treedef = float0.flatten(values)
     arrays = []
     for i, x in enumerate(leaves):
         try:

@@ -31,7 +31,7 @@ from hloom.control.mismatches import (
     types_changed,
 )
 from hloom.control.scan import scan_p
-from hloom.core import source
+from hloom.core import float0, source
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
@@ -306,7 +306,7 @@ def scan(
     (Array(10, dtype=int32), Array([0, 1, 3, 6], dtype=int32))
     """
     check_callable("scan", f=f)
-    leaves, x_tree = arrays_of("scan", "xs", xs)
+    leaves, x_tree = arrays_of("scan", "xs", float0.reshaped(xs, lambda shape: shape[1:]))
     count = _length("scan", leaves, x_tree, length)
     unroll = _unroll("scan", unroll, count)
     if _disabled() and count:
@@ -321,7 +321,12 @@ def scan(
         unroll=unroll,
     )  # fmt: skip
     kept, y_tree = len(carry.leaves), _pair(f, body.out_tree)[1]
-    return carry.unflatten(outs[:kept]), tree.unflatten(y_tree, outs[kept:])
+    return carry.unflatten(outs[:kept]), _stacked(y_tree, outs[kept:], count)
+
+
+def _stacked(y_tree: Any, outs: Sequence[Any], length: int) -> Any:
+    """The results of all steps; float0 arrays among them are in the structure of one step's."""
+    return float0.reshaped(tree.unflatten(y_tree, outs), lambda shape: (length, *shape))
 
 
 def _pair(f: Any, out_tree: Any) -> list[Any]:
@@ -398,7 +403,7 @@ def _python_scan(
     stacked = [
         concatenate([reshape(y, (1, *y.aval.shape)) for y in column], 0) for column in zip(*rows)
     ]
-    return carry, tree.unflatten(y_tree, stacked)
+    return carry, _stacked(y_tree, stacked, length)
 
 
 # ---- map ----------------------------------------------------------------------------------------
@@ -413,7 +418,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     Array([0, 1, 4, 9], dtype=int32)
     """
     check_callable("map", f=f)
-    leaves, treedef = arrays_of("map", "xs", xs)
+    leaves, treedef = arrays_of("map", "xs", float0.reshaped(xs, lambda shape: shape[1:]))
     count = _length("map", leaves, treedef, None)
     batch_size = _steps("map", "batch_size", batch_size) if batch_size is not None else 0
     if not batch_size:
@@ -443,7 +448,7 @@ def _each(f: Any, leaves: Sequence[Array], treedef: Any, length: int) -> Any:
         *body.captured, *leaves, jaxpr=body.jaxpr, length=length, num_carry=0,
         num_consts=len(body.captured), reverse=False, unroll=1,
     )  # fmt: skip
-    return tree.unflatten(body.out_tree, outs)
+    return _stacked(body.out_tree, outs, length)
 
 
 __all__ = ["fori_loop", "map", "scan", "while_loop"]

@@ -10,7 +10,7 @@ from hloom.config import current
 from hloom.control.abstract import shapes_of, trace_abstract
 from hloom.control.dispatch import LEAF, Entry, Jitted
 from hloom.control.jit import compiled
-from hloom.core import executable
+from hloom.core import executable, float0
 from hloom.core.frames import concise, hidden
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
@@ -24,7 +24,7 @@ class Traced:
     def __init__(self, state: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]):
         self._state = state
         self._call = trace_abstract(state, args, kwargs)
-        self._in_tree = tree.flatten(state.split(args, kwargs)[0])[1]
+        self._in_tree = float0.flatten(state.split(args, kwargs)[0])[1]
         self._donated = tuple(state.donated_leaves(args, kwargs)) if state.donates else ()
         self.jaxpr = ClosedJaxpr(self._call.jaxpr, self._call.captured)
         self.fun_name = state.name
@@ -124,7 +124,7 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = self._traced._state
         dynamic, _, positions = state.split(args, kwargs)
-        leaves, treedef = tree.flatten(dynamic)
+        leaves, treedef = float0.flatten(dynamic)
         if treedef != self._traced._in_tree:
             raise TypeError(
                 f"{self._traced.fun_name} was compiled for arguments of structure "

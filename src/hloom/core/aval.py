@@ -59,13 +59,14 @@ class ShapedArray:
         self.weak_type = weak_type
         self.ndim = len(shape)
         self.size = prod(shape)
-        self.is_wide = dtypes.canonicalize(dtype, False) != dtype
+        self.is_wide = dtype != dtypes.float0 and dtypes.canonicalize(dtype, False) != dtype
         if len(shape) > 64:
             raise OversizedError(f"arrays have 64 axes at most, as in NumPy; got {len(shape)}")
         if prod(n or 1 for n in shape) * dtype.itemsize >= 2**63:  # so too where NumPy has none
             sizes = ",".join(map(str, self.shape))
             raise OversizedError(f"{dtype.name}[{sizes}] is of more bytes than 2**63 - 1")
-        self._text = f"{dtypes.short_name(dtype)}[{','.join(map(str, self.shape))}]"
+        name = "float0" if dtype == dtypes.float0 else dtypes.short_name(dtype)
+        self._text = f"{name}[{','.join(map(str, self.shape))}]"
         return self
 
     def update(
@@ -91,7 +92,8 @@ class ShapedArray:
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapedArray({self.dtype.name}[{','.join(map(str, self.shape))}]{weak})"
+        name = "float0" if self.dtype == dtypes.float0 else self.dtype.name
+        return f"ShapedArray({name}[{','.join(map(str, self.shape))}]{weak})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ShapedArray, (self.shape, self.dtype, self.weak_type)

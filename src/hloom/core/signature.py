@@ -135,19 +135,18 @@ class LeafNames(Sequence[str]):
 
     def _all(self) -> list[str]:
         if self._names is None:
-            args, kwargs = tree.unflatten(self.treedef, range(self.treedef.num_leaves))
-            positions = self.positions if self.positions is not None else range(len(args))
-            named: list[tuple[str, int | None, Any]] = [
-                (argument_name(self.fun, p), p, a) for p, a in zip(positions, args)
-            ]
-            named += [(name, None, a) for name, a in kwargs.items()]
-            leaves: dict[int, tuple[str, int | None]] = {}
-            for name, place, value in named:
-                for path, number in tree.flatten_with_path(value)[0]:
-                    leaves[number] = name + tree.keystr(path), place
-            self._names = [leaves[i][0] for i in range(len(leaves))]
-            self._places = [leaves[i][1] for i in range(len(leaves))]
+            found = list(map(self._named, _paths(self.treedef)))
+            self._names = [name for name, _ in found]
+            self._places = [place for _, place in found]
         return self._names
+
+    def _named(self, path: tree.KeyPath) -> tuple[str, int | None]:
+        """Name and place of the leaf at this path of `(args, kwargs)`."""
+        kind, key, *rest = path
+        if kind.idx:  # a keyword argument
+            return key.key + tree.keystr(tuple(rest)), None
+        place = key.idx if self.positions is None else self.positions[key.idx]
+        return argument_name(self.fun, place) + tree.keystr(tuple(rest)), place
 
     def place(self, index: int) -> int | None:
         """The position in the call of the argument that a leaf belongs to; None for a keyword."""
@@ -162,3 +161,17 @@ class LeafNames(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
+
+
+def _paths(treedef: Any) -> Sequence[tree.KeyPath]:
+    """The path of each leaf, with the keys that classes with keys of their own give.
+
+    Those are only known of an object, and a class may refuse to be built of numbers.
+    """
+    count = treedef.num_leaves
+    try:
+        pairs, again = tree.flatten_with_path(tree.unflatten(treedef, range(count)))
+    except Exception:  # whatever the user's class raises
+        return tree.paths(treedef)
+    is_rebuilt = again == treedef and all(x.__class__ is int for _, x in pairs)
+    return [path for path, _ in pairs] if is_rebuilt else tree.paths(treedef)

@@ -263,6 +263,11 @@ def _canonical(given: Dtype) -> Dtype:
 
 
 def _raise_foreign(dtype: Dtype) -> NoReturn:
+    if dtype == float0:
+        raise TypeError(
+            "float0 is the type of the derivative by an integer, which has no values; leave that "
+            "argument out of what is updated"
+        )
     holds, way_out = _FOREIGN.get(dtype.kind, ("no such values", "convert them to numbers"))
     raise TypeError(f"arrays hold {holds}, and the dtype given is {dtype}; {way_out}")
 
@@ -278,6 +283,10 @@ def is_supported(dtype_like: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+#: The dtype of tangents of integers and bools: no bytes.  NumPy arrays have it, hloom's never do.
+float0 = np.dtype([("float0", np.void, 0)])
 
 
 # ---- 64-bit types on and off -----------------------------------------------------------------

@@ -15,6 +15,7 @@ from hloom.errors.kinds import (
     DonatedTwiceError,
     IndexKindError,
     ShapeError,
+    TangentError,
     TracedSliceError,
     UnsupportedError,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "MaskedArrayError",
     "NonConcreteBooleanIndexError",
     "ShapeError",
+    "TangentError",
     "Traced",
     "TracedSliceError",
     "TracerArrayConversionError",

@@ -7,6 +7,7 @@
 | `IndexKindError` | IndexError | TypeError | an index that is neither integer nor bool |
 | `UnsupportedError` | ValueError | NotImplementedError | a mode or a derivative there is not |
 | `TracedSliceError` | IndexError | ConcretizationTypeError | a slice with a traced bound |
+| `TangentError` | TypeError | ValueError | a tangent that is not of its value's type |
 | `DonatedTwiceError` | ValueError | RuntimeError | an array donated and used in one call |
 """
 
@@ -192,6 +193,37 @@ class DonatedTwiceError(ValueError, RuntimeError):
     """
 
 
+class TangentError(TypeError, ValueError):
+    """A tangent or cotangent that is not of its value's type.
+
+    Along a float or complex value a tangent has the value's own shape and dtype.  Along an integer
+    or a bool there is no derivative: its tangent has the value's shape and the dtype `float0`,
+    which holds nothing.  JAX raises TypeError for some of these and ValueError for others; this is
+    both.
+
+    Fails:
+
+    ```python
+    # raises: TangentError
+    import hloom
+
+    hloom.jvp(lambda n, x: n * x, (3, 2.0), (1, 1.0))
+    ```
+
+    Works: no tangent for the integer, or a float in its place.
+
+    ```python
+    import numpy as np
+    import hloom
+
+    still = np.zeros((), hloom.float0)
+    hloom.jvp(lambda n, x: n * x, (3, 2.0), (still, 1.0))
+    hloom.jvp(lambda x: 3 * x, (2.0,), (1.0,))
+    hloom.jvp(lambda n, x: n * x, (3.0, 2.0), (1.0, 1.0))
+    ```
+    """
+
+
 # Several places ask whether an error is one of these, and which.
 KINDS = (
     ShapeError,
@@ -200,4 +232,5 @@ KINDS = (
     UnsupportedError,
     TracedSliceError,
     DonatedTwiceError,
+    TangentError,
 )

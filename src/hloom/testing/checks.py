@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.config import enable_x64
+from hloom.core import float0
 from hloom.errors import EngineUnsupported
 from hloom.testing.case import Case
 from hloom.testing.comparison import (
@@ -23,6 +23,7 @@ from hloom.testing.comparison import (
 )
 from hloom.testing.operands import NDArray, normal
 from hloom.transforms.derivatives import jvp, vjp, vmap
+from hloom.transforms.tangents import moves
 
 STEP = 1e-6  # of central differences: the cube root of the precision of f64, nearly
 
@@ -131,11 +132,11 @@ def assert_jvp(
         behind = listed(fun(*[x - STEP * t for x, t in zip(operands, along)]))
         found = zip(listed(outs), listed(tangents), ahead, behind, strict=True)
     for i, (out, tangent, a, b) in enumerate(found):
-        if dtypes.kind(out.dtype) not in ("float", "complex"):
+        if not moves(out):
             continue
-        moves = np.isfinite(out)  # a fill of NaN and the largest of nothing do not
-        slope = np.subtract(a, b, out=np.zeros_like(a), where=moves) / (2 * STEP)
-        rounding = 1e-8 * np.abs(out[moves]).max(initial=0)
+        finite = np.isfinite(out)  # a fill of NaN and the largest of nothing do not
+        slope = np.subtract(a, b, out=np.zeros_like(a), where=finite) / (2 * STEP)
+        rounding = 1e-8 * np.abs(out[finite]).max(initial=0)
         bad = np.abs(tangent - slope) > 2e-7 * (1 + np.abs(slope)) + rounding
         assert not bad.any(), f"{what}, tangent {i}:\n{tangent}\nthe slope is\n{slope}"
 
@@ -160,16 +161,15 @@ def assert_adjoint(fun: Callable[..., Any], operands: Sequence[NDArray], what: o
 
 
 def _cotangents(outs: Any) -> list[NDArray]:
-    inexact = [dtypes.kind(x.dtype) in ("float", "complex") for x in listed(outs)]
     return [
-        normal(x.shape, x.dtype if moves else "float32", 70 + i)
-        for i, (x, moves) in enumerate(zip(listed(outs), inexact))
+        normal(x.shape, x.dtype, 70 + i) if moves(x) else float0.zeros(x.shape)
+        for i, x in enumerate(listed(outs))
     ]
 
 
 def _paired(cts: Sequence[Any], tangents: Sequence[Any]) -> tuple[float, float]:
     """`Re sum(ct * t)` over all pairs that have tangents, and the size of its terms."""
-    pairs = [(c, t) for c, t in zip(cts, tangents) if dtypes.kind(t.dtype) in ("float", "complex")]
+    pairs = [(c, t) for c, t in zip(cts, tangents) if moves(t)]
     products = [np.multiply(c, t) for c, t in pairs]
     total = float(sum(np.real(product).sum() for product in products))
     return total, float(sum(np.abs(product).sum() for product in products))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
+from hloom.core import float0
 from hloom.core.array import Array
 from hloom.core.calls import told
+from hloom.core.float0 import aval_of
 from hloom.core.frames import concise
-from hloom.core.jaxpr import eval_jaxpr
 from hloom.core.operands import as_array
 from hloom.core.signature import (
     LeafNames,
@@ -23,13 +24,13 @@ from hloom.core.signature import (
     positional_names,
 )
 from hloom.core.trace import Origin
-from hloom.errors import ArgumentError
+from hloom.errors import ArgumentError, TangentError
 from hloom.errors.texts import explain
 from hloom.ops import linear
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
-from hloom.transforms.linearize import Linearized, linearize_flat
-from hloom.transforms.transpose import transpose_jaxpr
+from hloom.transforms.linearize import Derivative, Linearized, PullBack, linearize_flat
+from hloom.transforms.tangents import moves, tangent, zero
 
 
 class Flat:
@@ -37,11 +38,13 @@ class Flat:
 
     `args` are all positional arguments; those at `positions` are given as the arrays.  What the
     last call returned is described by `out_tree`, and by `aux` when the function returns a pair.
+    A leaf whose entry of `in_axes` is None need not be an array: nothing is done with it.
     """
 
     def __init__(
         self, fun: Callable[..., Any], transform: str, args: Sequence[Any], kwargs: dict[str, Any],
-        positions: Sequence[int], has_aux: bool = False,
+        positions: Sequence[int], has_aux: bool = False, in_axes: Sequence[Any] = (),
+        origin: Origin | None = None,
     ):  # fmt: skip
         check_function(transform, fun)
         self.fun, self.args, self.kwargs, self.positions, self.has_aux = (
@@ -52,15 +55,19 @@ class Flat:
             has_aux,
         )
         leaves, self.treedef = tree.flatten((tuple(args[i] for i in positions), {}))
-        self.origin = Origin(transform, fun, LeafNames(fun, self.treedef, positions))
-        self.leaves = [self._array(x, i) for i, x in enumerate(leaves)]
+        self.origin = origin or Origin(transform, fun, LeafNames(fun, self.treedef, positions))
+        self.leaves = [self._array(x, i, in_axes) for i, x in enumerate(leaves)]
         self.out_tree: Any = None
         self.aux_tree: Any = None
 
-    def _array(self, x: Any, index: int) -> Array:
+    def _array(self, x: Any, index: int, in_axes: Sequence[Any]) -> Any:
+        if isinstance(x, Array):
+            return x
         try:
-            return as_array(x)
+            return x if float0.is_float0(x) else as_array(x)
         except TypeError as error:
+            if in_axes and in_axes[index] is None:
+                return x
             raise TypeError(
                 f"{self.origin}: argument `{self.origin.arguments[index]}` is {error}. Pass an "
                 "array or a number, "
@@ -95,22 +102,29 @@ class Flat:
             ways.append((f"{transform}({_code_name(self.fun)})", "without has_aux"))
         return TypeError(explain(rule, ways=ways))
 
-    def _result(self, x: Any) -> Array:
+    def _result(self, x: Any) -> Any:
+        if isinstance(x, Array):
+            return x
         try:
-            return as_array(x)
+            return x if float0.is_float0(x) else as_array(x)
         except TypeError:
             raise TypeError(
                 f"{self.origin}: {called(self.fun)} must return arrays and numbers; it returned "
                 f"the {type(x).__name__} {x!r:.60}"
             ) from None
 
+    @property
+    def count(self) -> int:
+        """How many of the arrays last returned are results; aux follows."""
+        return int(self.out_tree.num_leaves)
+
     def results(self, leaves: Sequence[Any]) -> Any:
         """Results as the function returned them."""
-        return tree.unflatten(self.out_tree, leaves[: self.out_tree.num_leaves])
+        return tree.unflatten(self.out_tree, leaves[: self.count])
 
     def aux(self, leaves: Sequence[Any]) -> Any:
         """The second of the pair as the function returned it."""
-        return tree.unflatten(self.aux_tree, leaves[self.out_tree.num_leaves :])
+        return tree.unflatten(self.aux_tree, leaves[self.count :])
 
 
 def _positions(transform: str, argnums: int | Sequence[int], args: Sequence[Any]) -> list[int]:
@@ -136,35 +150,40 @@ def _positions(transform: str, argnums: int | Sequence[int], args: Sequence[Any]
 
 def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool) -> None:
     for i, x in enumerate(flat.leaves):
-        kind = dtypes.kind(x.aval.dtype)
-        name = flat.origin.arguments[i] if kind != "float" else ""
-        if holomorphic and kind != "complex":
+        aval = aval_of(x)
+        if not moves(aval):
+            if not allow_int:
+                raise TypeError(_of_integer(transform, flat.origin.arguments[i], aval))
+        elif holomorphic and dtypes.kind(aval.dtype) != "complex":
             raise TypeError(
-                f"{transform} with holomorphic=True takes complex inputs; `{name}` is {x.aval}"
-            )
-        if kind == "complex" and not holomorphic:
-            raise TypeError(
-                f"{transform} takes real inputs; `{name}` is {x.aval}. For a holomorphic function "
-                "pass "
-                "holomorphic=True; else differentiate by the real and imaginary parts."
-            )
-        if kind not in ("float", "complex") and not allow_int:
-            raise TypeError(
-                f"{transform} takes float inputs; `{name}` is {x.aval}. Pass {name}.astype(float) "
-                "or a number such "
-                "as 1.0, or choose other arguments with argnums=."
+                f"{transform} with holomorphic=True takes complex inputs; "
+                f"`{flat.origin.arguments[i]}` is {aval}"
             )
 
 
-def _check_scalar(flat: Flat, outs: Sequence[Array], transform: str, holomorphic: bool) -> None:
-    count = flat.out_tree.num_leaves
-    if count != 1 or outs[0].aval.shape:
-        raise _not_scalar(flat, [x.aval for x in outs[:count]], transform)
-    kind = dtypes.kind(outs[0].aval.dtype)
+def _of_integer(transform: str, name: str, aval: Any) -> str:
+    return (
+        f"{transform} takes float or complex inputs; `{name}` is {aval}. Pass {name}.astype(float) "
+        "or a number such as 1.0, choose other arguments with argnums=, or pass allow_int=True: "
+        f"the gradient by `{name}` is then of dtype float0, without values."
+    )
+
+
+def _check_scalar(flat: Flat, outs: Sequence[Any], transform: str, holomorphic: bool) -> None:
+    avals = [aval_of(x) for x in outs[: flat.count]]
+    if len(avals) != 1 or avals[0].shape or avals[0].dtype == dtypes.float0:
+        raise _not_scalar(flat, avals, transform)
+    kind = dtypes.kind(avals[0].dtype)
+    if kind == "complex" and not holomorphic:
+        raise TypeError(
+            f"{transform}: {called(flat.fun)} must return a real value; it returned {avals[0]}. "
+            "For a holomorphic function of complex inputs pass holomorphic=True; else take the "
+            "gradients of its real and imaginary parts."
+        )
     if kind != ("complex" if holomorphic else "float"):
         raise TypeError(
             f"{transform}: {called(flat.fun)} must return a "
-            f"{'complex' if holomorphic else 'real float'} value; it returned {outs[0].aval}"
+            f"{'complex' if holomorphic else 'real float'} value; it returned {avals[0]}"
         )
 
 
@@ -217,7 +236,7 @@ def value_and_grad(
     """A function that returns the value of `fun` and its gradient by the arguments at `argnums`.
 
     `fun` returns a 0-d float, or a pair (that, anything) with `has_aux`.  The gradient has the
-    shapes and dtypes of those arguments.  Raises TypeError for inputs that are not floats or a
+    shapes and dtypes of those arguments; see `grad`.  Raises TypeError for integer inputs or a
     result that is not 0-d.
 
     >>> hloom.value_and_grad(lambda x: x * x)(3.0)
@@ -248,7 +267,9 @@ def grad(
 
     `fun` returns a 0-d float (with `has_aux` a pair of that and anything: the result is then the
     pair of gradient and aux).  Python control flow on values works: primals are computed as `fun`
-    runs.  Raises TypeError for inputs that are not floats or a result that is not 0-d.
+    runs.  By a complex argument the gradient is d/dx - i d/dy, what `vjp` gives for a cotangent of
+    1; only a complex result needs `holomorphic`.  With `allow_int`, gradients by integers are zeros
+    of dtype float0.  Raises TypeError for integer inputs without it, or a result that is not 0-d.
 
     >>> hloom.grad(lambda x: x * x if x > 0 else -x)(3.0)
     Array(6., dtype=float32, weak_type=True)
@@ -280,23 +301,15 @@ def _value_and_grad(
     positions = _positions(transform, argnums, args)
     flat = Flat(fun, transform, args, kwargs, positions, has_aux)
     _check_input(flat, transform, holomorphic, allow_int)
-    outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
+    outs, linearized, residuals = linearize_flat(flat)
     _check_scalar(flat, outs, transform, holomorphic)
     seed = linear.constant(1, outs[0].aval.dtype, outs[0].aval.weak_type)
-    cts = _pull_back(linearized, [seed] + [None] * (len(outs) - 1), flat.leaves)
+    cts = linearized.pull(residuals, [seed])
     gradients, _ = tree.unflatten(flat.treedef, cts)
     value = flat.results(outs)
     if has_aux:
         value = value, flat.aux(outs)
     return value, gradients[0] if isinstance(argnums, int) else gradients
-
-
-def _pull_back(linearized: Linearized, cts: Sequence[Any], inputs: Sequence[Array]) -> list[Any]:
-    """Cotangents of the inputs; those that are zero are made."""
-    found = transpose_jaxpr(
-        linearized.jaxpr, linearized.residuals, [cts[i] for i in linearized.live]
-    )
-    return [linear.zeros(x.aval) if ct is None else ct for ct, x in zip(found, inputs)]
 
 
 @told
@@ -305,8 +318,8 @@ def jvp(
 ) -> tuple[Any, ...]:
     """The value of `fun` at `primals` and its directional derivative along `tangents`.
 
-    Both are tuples of pytrees with equal structure, shapes and dtypes.  Raises TypeError where they
-    differ.
+    Both are tuples of pytrees with equal structure, shapes and dtypes; the tangent of an integer or
+    a bool is of dtype float0, which has no values.  Raises TangentError where they differ.
 
     >>> hloom.jvp(lambda x: x * x, (3.0,), (1.0,))
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
@@ -319,38 +332,18 @@ def jvp(
     flat = Flat(fun, "jvp", primals, {}, range(len(primals)), has_aux)
     leaves, treedef = tree.flatten((tuple(tangents), {}))
     if treedef != flat.treedef:
-        raise ArgumentError(
+        raise TangentError(
             f"jvp takes primals and tangents of one structure; got {flat.treedef} and {treedef}"
         )
-    pairs = zip(flat.leaves, leaves)
     given = [
-        _like(x, t, f"jvp: the tangent of `{flat.origin.arguments[i]}`")
-        for i, (x, t) in enumerate(pairs)
+        tangent(aval_of(x), t, f"jvp: the tangent of `{flat.origin.arguments[i]}`")
+        for i, (x, t) in enumerate(zip(flat.leaves, leaves))
     ]
     outs, out_tangents = jvp_flat(flat, flat.leaves, given, flat.origin)
-    count = flat.out_tree.num_leaves
-    made = [linear.zeros(o.aval) if t is None else t for o, t in zip(outs[:count], out_tangents)]
+    pairs = zip(outs[: flat.count], out_tangents)
+    made = [zero(aval_of(o)) if t is None else t for o, t in pairs]
     result = flat.results(outs), flat.results(made)
     return (*result, flat.aux(outs)) if has_aux else result
-
-
-def _like(x: Array, given: Any, what: str) -> Any:
-    """A tangent or cotangent as an array of x's type; None stays None where x is an integer."""
-    kind = dtypes.kind(x.aval.dtype)
-    if kind not in ("float", "complex"):
-        return None
-    made = as_array(given)
-    weak = made.aval.weak_type and made.aval.shape == x.aval.shape
-    if weak and made.aval.dtype != x.aval.dtype and not isinstance(given, complex):
-        made = as_array(np_scalar(made, x.aval.dtype))
-    if made.aval.shape != x.aval.shape or made.aval.dtype != x.aval.dtype:
-        raise ArgumentError(f"{what} must be {x.aval}, as the value is; got {made.aval}")
-    return made
-
-
-def np_scalar(x: Array, dtype: Any) -> Any:
-    """A concrete 0-d value as a NumPy value of the dtype."""
-    return x._value().astype(dtype)
 
 
 @told
@@ -358,62 +351,38 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     """The value of `fun` and the function that maps a cotangent of it to cotangents of `primals`.
 
     With `has_aux`, `fun` returns a pair and aux comes third.  The returned function gives a tuple,
-    one entry for each primal.
+    one entry for each primal; that of an integer or a bool is zeros of dtype float0, which has no
+    values.  It is a pytree: `jit` takes it and may return it.  Raises TangentError for a cotangent
+    that is not of the result's structure and types.
 
     >>> y, pull_back = hloom.vjp(lambda x: x * x, 3.0)
     >>> pull_back(1.0)
     (Array(6., dtype=float32, weak_type=True),)
     """
     flat = Flat(fun, "vjp", primals, {}, range(len(primals)), has_aux)
-    outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
-    out_tree, count = flat.out_tree, flat.out_tree.num_leaves
-
-    def pull_back(cotangent: Any) -> Any:
-        leaves, treedef = tree.flatten(cotangent)
-        if treedef != out_tree:
-            raise ArgumentError(
-                f"vjp: the cotangent must have the result's structure {out_tree}; got {treedef}"
-            )
-        cts = [_like(o, c, "vjp: the cotangent") for o, c in zip(outs, leaves)]
-        cts += [None] * (len(outs) - count)
-        return tree.unflatten(flat.treedef, _pull_back(linearized, cts, flat.leaves))[0]
-
+    outs, linearized, residuals = linearize_flat(flat)
+    pull_back = PullBack(Linearized(linearized, flat.treedef, flat.out_tree), residuals)
     result = flat.results(outs), pull_back
     return (*result, flat.aux(outs)) if has_aux else result
 
 
 @told
-def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` and its derivative at `primals`, a linear function of tangents.
 
-    The function is traced once; applying the derivative does not run it again.
+    The function is traced once; applying the derivative does not run it again.  With `has_aux`,
+    `fun` returns a pair and aux comes third.  Tangents have the primals' types; that of an integer
+    is a float0 array.  The derivative is a pytree: `jit` takes it and may return it.
 
     >>> y, derivative = hloom.linearize(lambda x: x * x, 3.0)
     >>> derivative(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
-    flat = Flat(fun, "linearize", primals, {}, range(len(primals)))
-    outs, linearized = linearize_flat(flat, flat.leaves, flat.origin)
-
-    def derivative(*tangents: Any) -> Any:
-        leaves, treedef = tree.flatten((tangents, {}))
-        if treedef != flat.treedef:
-            raise ArgumentError(
-                f"linearize: tangents must have the primals' structure {flat.treedef}; got "
-                f"{treedef}"
-            )
-        given = [_like(x, t, "linearize: a tangent") for x, t in zip(flat.leaves, leaves)]
-        found = dict(zip(linearized.live, eval_linear(linearized, given)))
-        return flat.results(
-            [found[i] if i in found else linear.zeros(o.aval) for i, o in enumerate(outs)]
-        )
-
-    return flat.results(outs), derivative
-
-
-def eval_linear(linearized: Linearized, tangents: Sequence[Any]) -> list[Any]:
-    """The linear map applied to tangents."""
-    return eval_jaxpr(linearized.jaxpr, [*linearized.residuals, *tangents])
+    flat = Flat(fun, "linearize", primals, {}, range(len(primals)), has_aux)
+    outs, linearized, residuals = linearize_flat(flat)
+    derivative = Derivative(Linearized(linearized, flat.treedef, flat.out_tree), residuals)
+    result = flat.results(outs), derivative
+    return (*result, flat.aux(outs)) if has_aux else result
 
 
 @told
@@ -423,17 +392,24 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Any = None,
     axis_size: int | None = None,
+    spmd_axis_name: None = None,
 ) -> Callable[..., Any]:
     """A function that maps `fun` over an axis of its arguments, as one vectorised program.
 
     `in_axes` and `out_axes` are ints, None (not mapped) or pytrees of them, one entry for each
-    argument or result; keyword arguments are mapped over axis 0.  Raises ValueError when mapped
-    axes differ in size, naming the arguments.
+    argument or result; keyword arguments are mapped over axis 0.  What is not mapped may be
+    anything, a function too.  Raises ValueError when mapped axes differ in size, naming the
+    arguments, and NotImplementedError for an `spmd_axis_name`: there is no mesh to name axes of.
 
     >>> hloom.vmap(lambda x, y: x * y, in_axes=(0, None))(jnp.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float32)
     """
     check_function("vmap", fun)
+    if spmd_axis_name is not None:
+        raise NotImplementedError(
+            f"vmap: spmd_axis_name={spmd_axis_name!r} names an axis of a mesh of devices, and "
+            "there is none here; leave it out"
+        )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
 
@@ -446,15 +422,16 @@ def vmap(
         def positional(*given: Any) -> Any:
             return fun(*given[: len(args)], **dict(zip(names, given[len(args) :])))
 
-        flat = Flat(positional, "vmap", values, {}, range(len(values)))
-        flat.origin = Origin("vmap", fun, LeafNames(fun, tree.flatten((args, kwargs))[1]))
+        origin = Origin("vmap", fun, LeafNames(fun, tree.flatten((args, kwargs))[1]))
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise _not_as_many(flat, in_axes, args)
+            raise _not_as_many(origin, in_axes, args)
         wanted = (*in_axes, *[0] * len(names)) if isinstance(in_axes, tuple) else in_axes
-        axes = _spread_axes(flat.origin, "in_axes", wanted, values)
+        axes = _spread_axes(origin, "in_axes", wanted, values)
+        flat = Flat(positional, "vmap", values, {}, range(len(values)), in_axes=axes, origin=origin)
         axes = [_canonical_axis(flat, i, axis) for i, axis in enumerate(axes)]
         size = _axis_size(flat, axes, axis_size)
-        outs, found = batch_flat(flat, flat.leaves, axes, size, flat.origin)
+        leaves, axes = _examples(flat.leaves, axes)
+        outs, found = batch_flat(flat, leaves, axes, size, flat.origin)
         targets = _spread_axes(flat.origin, "out_axes", out_axes, flat.results(outs))
         return flat.results(
             [_to_out_axis(flat.origin, *x, size) for x in zip(outs, found, targets)]
@@ -463,12 +440,12 @@ def vmap(
     return mapped
 
 
-def _not_as_many(flat: Flat, in_axes: tuple[Any, ...], args: Sequence[Any]) -> ValueError:
+def _not_as_many(origin: Origin, in_axes: tuple[Any, ...], args: Sequence[Any]) -> ValueError:
     """For `in_axes` of another length than the positional arguments; those beyond are not cut."""
-    count, fun = len(args), flat.origin.fun
+    count, fun = len(args), origin.fun
     names = [f"`{argument_name(fun, i)}`" for i in range(count)]
     rule = (
-        f"{flat.origin}: in_axes has {len(in_axes)} entr{'y' if len(in_axes) == 1 else 'ies'} for "
+        f"{origin}: in_axes has {len(in_axes)} entr{'y' if len(in_axes) == 1 else 'ies'} for "
         f"{count} positional argument{'' if count == 1 else 's'}: {', '.join(names)}"
     )
     rest = [0 if all(np.ndim(x) for x in tree.leaves(arg)) else None for arg in args]
@@ -495,7 +472,7 @@ def _spread_axes(origin: Origin, what: str, axes: Any, full: Any) -> list[int | 
 def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
     if axis is None:
         return None
-    aval = flat.leaves[index].aval
+    aval = aval_of(flat.leaves[index])
     if not isinstance(axis, int) or isinstance(axis, bool):
         raise TypeError(f"{flat.origin}: in_axes takes ints and None; got {axis!r}")
     if not -aval.ndim <= axis < aval.ndim:
@@ -507,9 +484,23 @@ def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
     return axis % aval.ndim
 
 
+def _examples(
+    leaves: Sequence[Any], axes: Sequence[int | None]
+) -> tuple[Sequence[Any], Sequence[int | None]]:
+    """Values and axes to batch; of a float0 array it is the part of one example, and no axis."""
+    places = [i for i, x in enumerate(leaves) if not isinstance(x, Array) and axes[i] is not None]
+    if not places:
+        return leaves, axes
+    leaves, axes = list(leaves), list(axes)
+    for i in places:
+        axis, shape = axes[i], leaves[i].shape
+        leaves[i], axes[i] = float0.zeros(shape[:axis] + shape[axis + 1 :]), None
+    return leaves, axes
+
+
 def _axis_size(flat: Flat, axes: Sequence[int | None], axis_size: int | None) -> int:
     sizes = {
-        flat.origin.arguments[i]: flat.leaves[i].aval.shape[axis]
+        flat.origin.arguments[i]: flat.leaves[i].shape[axis]
         for i, axis in enumerate(axes)
         if axis is not None
     }
@@ -532,9 +523,12 @@ def _to_out_axis(origin: Origin, value: Any, axis: int | None, target: Any, size
                 f"{origin}: out_axes=None for a result that differs between examples; give an axis"
             )
         return value
-    ndim = value.aval.ndim + (axis is None)
+    ndim = value.ndim + (axis is None)
     if not -ndim <= target < ndim:
         raise ValueError(
             f"{origin}: out_axes={target} is out of range for a result with {ndim} axes"
         )
-    return to_axis(value, axis, target % ndim, size)
+    target %= ndim
+    if not isinstance(value, Array):
+        return float0.zeros((*value.shape[:target], size, *value.shape[target:]))
+    return to_axis(value, axis, target, size)
