@@ -120,6 +120,9 @@ def cut_traced(x: Any, basics: Sequence[Basic], checked: bool) -> tuple[Any, lis
     """The axes with a traced start cut; what is left to do, all static."""
     if not any(isinstance(b.start, Array) for b in basics):
         return x, list(basics)
+    for axis, (b, n) in enumerate(zip(basics, x.aval.shape)):
+        if b.size and not n:  # known or traced, there is no such place
+            raise IndexError(f"index is out of bounds for axis {axis} with size 0")
     sizes = [b.size if b.step == 1 else n for b, n in zip(basics, x.aval.shape)]
     cut = dynamic_slice(x, starts_of(x, basics, checked), sizes, allow_negative_indices=False)
     return cut, [Basic(0, b.size, 1, b.keep) if b.step == 1 else b for b in basics]

@@ -25,7 +25,7 @@ from hloom.ops.binary import mod
 from hloom.ops.compare import clamp, lt, select
 from hloom.ops.cumulative import cumsum
 from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
-from hloom.ops.gather import gather
+from hloom.ops.gather import default_fill, gather
 from hloom.ops.linear import broadcast_in_dim, constant
 from hloom.ops.scatter import scatter
 from hloom.ops.shape import iota, reshape
@@ -56,6 +56,8 @@ def _places(
             )
         indices = cast(indices, INT32)
     if mode not in (None, "raise"):
+        if mode in ("clip", "wrap") and not size and indices.aval.size:
+            raise _from_nothing()
         return indices, "fill" if mode == "drop" else mode
     known = indices.concrete()
     if known is not None:
@@ -70,11 +72,15 @@ def _places(
     return indices, "fill"
 
 
+def _from_nothing() -> IndexError:
+    return IndexError("cannot do a non-empty take from an empty axes.")
+
+
 def _check_bounds(value: np.ndarray[Any, Any], size: int, axis: int) -> None:
     if not value.size:
         return
     if not size:
-        raise IndexError("cannot do a non-empty take from an empty axes.")
+        raise _from_nothing()
     low, high = int(value.min()), int(value.max())
     if low < -size or high >= size:
         outside = low if low < -size else high
@@ -161,8 +167,9 @@ def _scalar(name: str, value: Any, like: Any) -> Any:
 
 def _nothing(a: Any, shape: tuple[int, ...], filling: Any) -> Any:
     """What is read from an axis of size 0."""
-    value = constant(0, a.aval.dtype, a.aval.weak_type) if filling is None else filling
-    return broadcast_to(value, shape)
+    if filling is None:
+        filling = constant(default_fill(a.aval.dtype), a.aval.dtype, a.aval.weak_type)
+    return broadcast_to(filling, shape)
 
 
 # ---- along an axis ------------------------------------------------------------------------------

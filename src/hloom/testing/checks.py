@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hloom.config import enable_x64
+from hloom.control.abstract import eval_shape
 from hloom.core import float0
 from hloom.errors import EngineUnsupported
 from hloom.testing.case import Case
@@ -226,7 +227,7 @@ def assert_batch(
     """Raise AssertionError unless vmap gives what a loop over three examples gives.
 
     Examples hold the operands' elements in other orders, so that indices stay indices.  Batch axes
-    are tried in front, at the end, for one operand alone, and mixed.
+    are tried in front, at the end, for one operand alone, and mixed; and each with no example.
 
     >>> from hloom import testing
     >>> testing.assert_batch(lambda x, y: x @ y, [np.ones((2, 3)), np.ones(3)])
@@ -245,6 +246,26 @@ def assert_batch(
         for i, g in enumerate(got):
             looped = np.stack([made[i] for made in want])
             assert_close(g, looped, ulp, f"{what} batched at {axes}, result {i}")
+        _assert_no_examples(fun, stacked, axes, got, engine, f"{what} batched at {axes}")
+
+
+def _assert_no_examples(
+    fun: Callable[..., Any], stacked: Sequence[NDArray], axes: Sequence[int | None],
+    some: Sequence[NDArray], engine: str, what: str,
+) -> None:  # fmt: skip
+    """Raise AssertionError unless a batch of size 0 gives what `some` examples give, and none."""
+    empty = [x if a is None else np.take(x, [], a) for x, a in zip(stacked, axes)]
+    mapped = vmap(fun, in_axes=tuple(axes))
+    if any(axes):  # run where all are batched in front; elsewhere the types tell
+        with enable_x64():
+            none = _leaves(eval_shape(mapped, *empty))
+    else:
+        none = results(engine, mapped, *empty)
+    for i, (g, one) in enumerate(zip(none, some, strict=True)):
+        assert g.shape == (0, *one.shape[1:]) and g.dtype == one.dtype, (
+            f"{what}, of size 0, result {i} is {g.dtype}{g.shape}; with examples "
+            f"{one.dtype}{one.shape}"
+        )
 
 
 def _examples(x: Any, seed: int) -> list[NDArray]:

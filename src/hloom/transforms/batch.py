@@ -58,18 +58,30 @@ class Batch(Trace):
         values = [v for v, _ in pairs]
         axes = [a for _, a in pairs]
         batched = any(a is not None for a in axes)
+        aval = None
         if batched:  # so that errors speak of one example's types, as without vmap
-            primitive.infer(*[x.aval for x in operands], **params)
+            aval = primitive.infer(*[x.aval for x in operands], **params)
         token = current.set(Context(self.parent, current.get().config))
         try:
             if not batched:
                 return primitive.apply(values, params)
+            if not self.size and not primitive.multiple:
+                return self.wrap(_no_examples(aval), 0)
             out, axis = primitive.batch(self.size, values, axes, **params)
         finally:
             current.reset(token)
         if primitive.multiple:
             return list(map(self.wrap, out, axis))
         return self.wrap(out, axis)
+
+
+def _no_examples(aval: Any) -> Any:
+    """The results of no examples, one of which would be of type `aval`: there is no value to find.
+
+    So no batch rule is asked for windows of size 1 along an axis of size 0.
+    """
+    zero = linear.constant(0, aval.dtype, aval.weak_type)
+    return linear.spread_scalar(zero, (0, *aval.shape))
 
 
 def batch_flat(
