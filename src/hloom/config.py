@@ -7,6 +7,7 @@ context variable, `current`, holds the context: per thread and per async task.
 
 from __future__ import annotations
 
+import copyreg
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -135,6 +136,23 @@ HOME = Context(None, Config(tuple(map(_from_environment, OPTIONS))))
 current: ContextVar[Context] = ContextVar("hloom_context", default=HOME)
 
 
+def _current() -> ContextVar[Context]:
+    return current
+
+
+def _reduce(variable: ContextVar[Any]) -> tuple[Any, ...]:
+    """How a context variable is pickled: ours by name, others, as ever, not at all.
+
+    A jitted function looks at `current`, and cloudpickle writes functions with all they look at.
+    """
+    if variable is not current:
+        raise TypeError("cannot pickle '_contextvars.ContextVar' object")
+    return _current, ()
+
+
+copyreg.pickle(ContextVar, _reduce)  # type: ignore[arg-type]
+
+
 def canonical_option(name: str, value: Any) -> tuple[str, Any]:
     """Check an option's name and value; JAX's spelling with a `jax_` prefix is accepted too."""
     plain = name.removeprefix("jax_")
@@ -155,6 +173,11 @@ class Options:
         if plain not in OPTIONS:
             raise AttributeError(f"config has no option {name!r}; it has {', '.join(OPTIONS)}")
         return getattr(current.get().config, plain)
+
+    @property
+    def x64_enabled(self) -> bool:
+        """Whether 64-bit types are on, here and now: JAX's other name for `enable_x64`."""
+        return bool(current.get().config.enable_x64)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self.update(name, value)

@@ -35,7 +35,10 @@ IsLeafAt = Callable[[Any, Any], bool] | None  # asked with the path too
 REGISTRY = _pytree.PyTreeRegistry(
     enable_none=True, enable_tuple=True, enable_namedtuple=True, enable_list=True, enable_dict=True
 )
+# What a structure is pickled with: the registry itself, by the name that it has here.
+REGISTRY.__module__, REGISTRY.__name__ = __name__, "REGISTRY"
 FIELDS: dict[type, Sequence[str]] = {}  # of registered dataclasses: the names of their children
+_REGISTERED_TUPLES: set[type] = set()  # named tuple classes that are nodes in a way of their own
 
 _flatten = REGISTRY.flatten
 _flatten_with_path = REGISTRY.flatten_with_path
@@ -262,18 +265,47 @@ def transpose(outer_treedef: Any, inner_treedef: Any | None, pytree_to_transpose
     for treedef in (outer_treedef, inner_treedef):
         if treedef is not None and treedef.__class__ is not PyTreeDef:
             raise _no_structure("transpose", treedef)
-    names = ("outer_treedef", "pytree_to_transpose")
-    inner_trees = flatten_up_to(outer_treedef, pytree_to_transpose, "transpose", names)
-    if inner_treedef is None:
-        if not inner_trees:
-            raise ValueError("hloom.tree.transpose needs inner_treedef: there are no inner trees")
-        inner_treedef = structure(inner_trees[0])
-    columns = [
-        flatten_up_to(inner_treedef, x, "transpose", ("inner_treedef", f"inner tree {i}"))
-        for i, x in enumerate(inner_trees)
-    ]
+    columns, inner_treedef = _columns_of_trees(outer_treedef, inner_treedef, pytree_to_transpose)
     rows = [[column[i] for column in columns] for i in range(inner_treedef.num_leaves)]
     return inner_treedef.unflatten([outer_treedef.unflatten(row) for row in rows])
+
+
+def _columns_of_trees(outer: Any, inner: Any, tree: Any) -> tuple[list[list[Any]], Any]:
+    """The leaves of each inner tree, and their structure."""
+    names = ("outer_treedef", "pytree_to_transpose")
+    try:
+        inner_trees = flatten_up_to(outer, tree, "transpose", names)
+    except ValueError:
+        values, treedef = flatten(tree)
+        if inner is None or not _differ_in_static_part(outer, treedef):
+            raise
+        size = inner.num_leaves
+        if len(values) != outer.num_leaves * size:
+            raise
+        return [values[i : i + size] for i in range(0, len(values), size or 1)], inner
+    if inner is None:
+        if not inner_trees:
+            raise ValueError("hloom.tree.transpose needs inner_treedef: there are no inner trees")
+        inner = structure(inner_trees[0])
+    columns = [
+        flatten_up_to(inner, x, "transpose", ("inner_treedef", f"inner tree {i}"))
+        for i, x in enumerate(inner_trees)
+    ]
+    return columns, inner
+
+
+def _differ_in_static_part(first: Any, second: Any) -> bool:
+    """Whether two structures differ first in the static part of a class that users registered.
+
+    It may tell of the leaves what they are, and be another one where they are trees.
+    """
+    found = _difference(first, second, False, ())
+    if found is None:
+        return False
+    kind = _kind(found[1])
+    return kind is _kind(found[2]) and kind not in (
+        list, tuple, dict, OrderedDict, defaultdict, None, type(None),
+    )  # fmt: skip
 
 
 def static(**kwargs: Any) -> Any:
@@ -408,7 +440,8 @@ def _keys(treedef: Any) -> list[Any]:
         return [DictKey(key) for key in data]
     if kind is defaultdict:
         return [DictKey(key) for key in data[1]]
-    names = FIELDS.get(kind, getattr(kind, "_fields", None))
+    own = kind in _REGISTERED_TUPLES
+    names = FIELDS.get(kind, None if own else getattr(kind, "_fields", None))
     if names is not None:
         return [GetAttrKey(name) for name in names]
     key = SequenceKey if kind in (list, tuple) else FlattenedIndexKey
@@ -548,11 +581,14 @@ def register_node(
     for name, function in (("flatten", flatten), ("unflatten", unflatten)):
         if not callable(function):
             raise TypeError(f"registering {cls.__name__}: {name} is {function!r}, not a function")
-    if REGISTRY.is_node(cls):
+    is_named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+    if cls in _REGISTERED_TUPLES or (REGISTRY.is_node(cls) and not is_named_tuple):
         raise ValueError(
             f"Duplicate custom PyTreeDef type registration for {cls}: it is a node already"
         )
     REGISTRY.register_node(cls, flatten, unflatten, flatten_with_keys)
+    if is_named_tuple:  # a node without that, but now in the way that was registered
+        _REGISTERED_TUPLES.add(cls)
 
 
 def _ordered_items(x: OrderedDict[Any, Any]) -> tuple[list[tuple[Any, Any]], Any]:

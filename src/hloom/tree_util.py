@@ -93,8 +93,8 @@ def register_pytree_node(
 
     `flatten_func(x)` gives (children, static part) and `unflatten_func(static part, children)` the
     object back.  The static part is compared with `==` and hashed: keep arrays out of it.
-    `unflatten_func` must take any objects as children.  Raises ValueError if the class is a node
-    already.
+    `unflatten_func` must take any objects as children.  A named tuple class, a node anyway, may be
+    registered to be another one.  Raises ValueError if the class is a node already.
 
     >>> class Pair:
     ...     def __init__(self, a, b):
@@ -215,7 +215,8 @@ def register_dataclass(
 def register_static(cls: Class) -> Class:
     """A class decorator: its objects are nodes without children, part of the structure.
 
-    The class must be hashable and comparable.  `jit` compiles once for each distinct object.
+    `jit` compiles once for each that differs: objects are compared with `==`, need not be hashable,
+    and must not change.
 
     >>> @hloom.tree_util.register_static
     ... class Mode(str):
@@ -223,11 +224,6 @@ def register_static(cls: Class) -> Class:
     >>> hloom.tree.flatten([1, Mode("train")])[0]
     [1]
     """
-    if cls.__hash__ is None:
-        raise TypeError(
-            f"register_static: {cls.__name__} is not hashable; write "
-            "@dataclasses.dataclass(frozen=True), or give it __hash__ and __eq__"
-        )
     pytree.register_node(cls, lambda x: ((), x), lambda x, _: x)
     return cls
 
@@ -365,7 +361,10 @@ def treedef_tuple(treedefs: Iterable[Any]) -> Any:
 
 
 class _Whole:
-    """A functools.partial in one piece: its arguments are no leaves of a Partial around it."""
+    """A functools.partial in one piece: its arguments are no leaves of a Partial around it.
+
+    It equals that partial, and another one around it, so a program is compiled once for it.
+    """
 
     __slots__ = ("func",)
 
@@ -376,7 +375,7 @@ class _Whole:
         return self.func(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Whole) and self.func == other.func
+        return self.func == (other.func if isinstance(other, _Whole) else other)
 
     def __hash__(self) -> int:
         return hash(self.func)

@@ -126,6 +126,10 @@ class Jitted:
         self.traced = Table()
         self.traces = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the function and how it was jitted; the tables go empty."""
+        return vars(self) | {"traces": 0, "reader": None}
+
     # ---- the call -----------------------------------------------------------------------------
     def general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call in its full generality."""

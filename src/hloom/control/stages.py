@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from hloom import tree
 from hloom.config import current
@@ -28,6 +28,13 @@ class Traced:
         self._donated = tuple(state.donated_leaves(args, kwargs)) if state.donates else ()
         self.jaxpr = ClosedJaxpr(self._call.jaxpr, self._call.captured)
         self.fun_name = state.name
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"what {self.fun_name} was traced, lowered or compiled to can't be pickled. Pickle the "
+            "jitted function (a lambda with cloudpickle), and lower it again; or keep the text: "
+            "lowered.as_text()"
+        )
 
     @property
     def out_info(self) -> Any:

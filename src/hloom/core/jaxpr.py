@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -111,6 +111,19 @@ class Jaxpr:
     def eqns(self) -> list[Equation]:
         """The equations, by their short name."""
         return self.equations
+
+    def __copy__(self) -> Jaxpr:
+        return self  # nothing changes a Jaxpr
+
+    def __deepcopy__(self, memo: Any) -> Jaxpr:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Jaxpr can't be pickled: its primitives hold functions. Pickle the function it was "
+            "traced from and trace it again (a lambda with cloudpickle), or keep the text of the "
+            "program: jit(f).lower(x).as_text()"
+        )
 
     def __str__(self) -> str:
         return str(_printers[0](self))

@@ -22,6 +22,9 @@ class Table(dict[Any, Any]):
         self.aliases: dict[Any, list[Any]] = {}
         Table.everywhere.add(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, ()  # programs belong to a process: pickled, it is empty
+
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
 
@@ -64,6 +67,9 @@ class Tables(dict[Any, dict[Any, Any]]):
         if key is None:
             return _EMPTY
         return self.setdefault(key, Table())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tables, ()
 
 
 def clear() -> None:
