@@ -236,15 +236,30 @@ def current_trace() -> Trace:
     return trace
 
 
+class CompileTime(Trace):
+    """Evaluates at once what has no tracer among its operands; the rest goes its way."""
+
+    def process(self, primitive: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        is_traced = any(isinstance(x, Tracer) for x in operands)
+        trace: Trace = self.parent if is_traced else EAGER
+        with active(trace):
+            return trace.process(primitive, operands, params)
+
+
 def ensure_compile_time_eval() -> Any:
     """Evaluate what does not depend on tracers at once, in the body of a `with` statement.
+
+    What does depend on them is traced as it would be without.
 
     >>> @hloom.jit
     ... def f(x):
     ...     with hloom.ensure_compile_time_eval():
     ...         n = int(jnp.sum(jnp.arange(4)))
-    ...     return x * n
+    ...         return x * n
     >>> f(jnp.float32(1))
     Array(6., dtype=float32)
     """
-    return active(EAGER)
+    trace = current_trace()
+    return active(
+        trace if trace is EAGER else CompileTime(Origin("ensure_compile_time_eval"), trace)
+    )
