@@ -23,6 +23,7 @@ from hloom.core.operands import as_array, weak_aval
 from hloom.core.trace import Tracer
 from hloom.engines import NAMES
 from hloom.errors import ArgumentError
+from hloom.ops.shape import copy
 
 _NUMBERS = (bool, int, float, complex)
 PLATFORM = "cpu"
@@ -185,8 +186,9 @@ def device_put(
 ) -> Any:
     """The pytree `x` with every NumPy array and number as an Array, on the device already.
 
-    Arrays stay the same objects.  NumPy arrays are copied: changing one later changes nothing.
-    `src`, `donate` and `may_alias` are accepted for programs written for JAX, and change nothing.
+    Arrays stay the same objects, or are copied with `may_alias=False`.  NumPy arrays are copied:
+    changing one later changes nothing.  `src` and `donate` are accepted for programs written for
+    JAX, and change nothing.
 
     Raises TypeError for leaves that are no numbers, ValueError for another device, or for a tree of
     devices that `x` does not begin with.
@@ -202,12 +204,15 @@ def device_put(
             where.flatten_up_to(x)
         except ValueError as error:
             raise ArgumentError(f"device_put: device must be a prefix of x: {error}") from None
-    return tree.map(_put, x)
+    aliases = tree.broadcast_leaves(may_alias, x, is_leaf=lambda a: a is None)
+    leaves, treedef = tree.flatten(x)
+    made = [_put(leaf, alias is not False) for leaf, alias in zip(leaves, aliases)]
+    return tree.unflatten(treedef, made)
 
 
-def _put(x: Any) -> Array:
+def _put(x: Any, may_alias: bool) -> Array:
     if isinstance(x, Array):
-        made = x
+        made = x if may_alias else copy(x)
     elif x.__class__ in _NUMBERS:
         made = host_array(
             as_array(x)._value(), weak_aval(x.__class__, current.get().config.enable_x64)

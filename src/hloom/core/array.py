@@ -1,7 +1,7 @@
 """`Array`: what user code holds.  Immutable; one runtime buffer and an abstract value.
 
 Operators and NumPy's methods are filled in once by `hloom.numpy.operators`; here stands what does
-not compute: attributes, conversion to Python and NumPy, printing, copying, life on the device.
+not compute: attributes, conversion to Python and NumPy, printing, pickling, life on the device.
 """
 
 from __future__ import annotations
@@ -260,13 +260,7 @@ class Array:
             )
         return format(self._value_of_concrete()[()], spec)
 
-    # ---- copying ----------------------------------------------------------------------------
-    def __copy__(self) -> Array:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Array:
-        return from_ndarray(self._value_of_concrete(), self.aval)
-
+    # ---- pickling ---------------------------------------------------------------------------
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (np.array(self._value_of_concrete()), self.aval)
 

@@ -186,9 +186,6 @@ class Tracer(Array):
             raise self._not_concrete("format")
         return format(concrete, spec)
 
-    def __deepcopy__(self, memo: Any) -> Array:
-        return self
-
     def block_until_ready(self) -> Array:
         """The tracer itself: while tracing there is nothing to wait for."""
         if self.owner.done:

@@ -352,6 +352,16 @@ def copy(self: Array, order: str = "C") -> Array:
     return array(self)
 
 
+def shallow_copy(self: Array) -> Array:
+    """`copy.copy(x)`: elements are no objects, so it is `x.copy()`, traced too."""
+    return array(self)
+
+
+def deep_copy(self: Array, memo: Any) -> Array:
+    """`copy.deepcopy(x)`, which is the same."""
+    return array(self)
+
+
 # ---- as a sequence ------------------------------------------------------------------------------
 KEPT = 1 << 16  # bytes that one element of a list may keep alive
 

@@ -19,7 +19,6 @@ from hloom.core import executable
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, narrow, unmasked, weak_aval
-from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy import promotion
 from hloom.numpy.arguments import check_order, dtype_argument, shape_argument
@@ -146,7 +145,7 @@ def _from_array(name: str, x: Array, dtype: np.dtype[Any] | None, copy: bool | N
         if copy is False and x.aval.dtype != dtype:
             raise _needs_copy(name, x)
         return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
-    if not copy or isinstance(x, Tracer):
+    if not copy:
         return x
     if isinstance(x, HostArray):
         return host_array(x._value(), x.aval)

@@ -135,6 +135,8 @@ SPECIAL: dict[str, Function] = {
     "__getitem__": indexing.getitem,
     "__hash__": attributes.unhashable,
     "__dlpack__": exchange.dlpack,
+    "__copy__": attributes.shallow_copy,
+    "__deepcopy__": attributes.deep_copy,
     "__dlpack_device__": exchange.dlpack_device,
 }
 
