@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from hloom import dtypes, tree
 from hloom.config import current
+from hloom.control.devices import check_device
 from hloom.control.dispatch import Jitted, Signature
 from hloom.core import float0
 from hloom.core.aval import ShapedArray
@@ -23,19 +25,29 @@ from hloom.core.signature import check_function
 class ShapeDtypeStruct:
     """A shape and a dtype in place of an array, for `eval_shape`, `make_jaxpr` and `jit(f).lower`.
 
+    `sharding` may name the device that there is.  Raises ValueError for another.
+
     >>> hloom.ShapeDtypeStruct((2, 3), jnp.float32)
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
 
-    __slots__ = ("shape", "dtype", "weak_type")
+    __slots__ = ("shape", "dtype", "sharding", "weak_type")
 
-    def __init__(self, shape: Iterable[int], dtype: Any, *, weak_type: bool = False):
+    def __init__(
+        self, shape: Iterable[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False
+    ):
+        check_device("ShapeDtypeStruct", sharding)
         if dtype is None:
             raise ValueError("ShapeDtypeStruct needs a dtype, such as hloom.numpy.float32")
         self.shape = tuple(map(int, shape))
         still = dtype == dtypes.float0
         self.dtype: np.dtype[Any] = dtypes.float0 if still else dtypes.as_dtype(dtype)
+        self.sharding = sharding
         self.weak_type = weak_type
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """The struct that differs from this one in what is given."""
+        return ShapeDtypeStruct(**{name: getattr(self, name) for name in self.__slots__} | changes)
 
     @property
     def ndim(self) -> int:
@@ -53,27 +65,28 @@ class ShapeDtypeStruct:
         return self.shape[0]
 
     def __repr__(self) -> str:
+        name = "float0" if self.dtype == dtypes.float0 else self.dtype.name
+        where = "" if self.sharding is None else f", sharding={self.sharding!r}"
         weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{where}{weak})"
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.sharding, self.weak_type
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ShapeDtypeStruct):
             return NotImplemented
-        return (self.shape, self.dtype, self.weak_type) == (
-            other.shape,
-            other.dtype,
-            other.weak_type,
-        )
+        return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.dtype, self.weak_type))
+        return hash(self._key())
 
 
 @hidden
 def typeof(x: Any) -> ShapedArray:
-    """The abstract value of an array or number: shape, dtype, weak type.
+    """The abstract value of an array or number: shape, dtype, weak type; `sharding` says where.
 
-    Raises TypeError for what is not one.
+    Raises TypeError for what has no shape and dtype.
 
     >>> hloom.typeof(jnp.ones((2, 3)))
     ShapedArray(float32[2,3])
@@ -85,14 +98,12 @@ def abstract(x: Any) -> ShapedArray:
     """The type of an array, of a number, or of what has a shape and a dtype."""
     if isinstance(x, ShapedArray):
         return x
-    if isinstance(x, ShapeDtypeStruct):
-        dtype = dtypes.canonicalize(x.dtype, current.get().config.enable_x64)
-        return ShapedArray(x.shape, dtype, x.weak_type)
     if hasattr(x, "aval"):
         return x.aval  # type: ignore[no-any-return]
-    if isinstance(x, np.ndarray):  # without moving it
-        dtype = dtypes.canonicalize(dtypes.as_dtype(x.dtype), current.get().config.enable_x64)
-        return ShapedArray(x.shape, dtype)
+    if is_abstract(x):  # without moving an ndarray
+        dtype = dtypes.canonicalize(x.dtype, current.get().config.enable_x64)
+        shape = tuple(map(index, x.shape))
+        return ShapedArray(shape, dtype, bool(getattr(x, "weak_type", False)))
     return as_array(x).aval
 
 
@@ -105,8 +116,8 @@ def trace_abstract(state: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def is_abstract(x: Any) -> bool:
-    """Whether `x` tells its type without being made an array."""
-    return isinstance(x, (ShapedArray, ShapeDtypeStruct, np.ndarray)) or hasattr(x, "aval")
+    """Whether `x` tells its type as it is: by an aval, or a shape and a dtype."""
+    return hasattr(x, "aval") or (hasattr(x, "shape") and hasattr(x, "dtype"))
 
 
 @told
@@ -116,11 +127,13 @@ def make_jaxpr(
     return_shape: bool = False,
     *,
     static_argnames: str | Iterable[str] = (),
+    axis_env: Any = None,
 ) -> Callable[..., Any]:
     """A function that returns the Jaxpr of `fun` for arguments of given shapes and dtypes.
 
-    Arguments may be arrays, numbers, `ShapeDtypeStruct`s, or pytrees of them.  With `return_shape`
-    the result is a pair: the Jaxpr, and the results' shapes and dtypes as `fun` returns them.
+    Arguments may be arrays, numbers, whatever has a shape and a dtype, such as a
+    `ShapeDtypeStruct`, or pytrees of them.  With `return_shape` the result is a pair: the Jaxpr,
+    and the results' shapes and dtypes as `fun` returns them.
 
     >>> hloom.make_jaxpr(lambda x: lax.sin(x) * 2)(1.0)
     { lambda ; a:f32[]. let
@@ -129,6 +142,11 @@ def make_jaxpr(
       in (c,) }
     """
     check_function("make_jaxpr", fun)
+    if axis_env:
+        raise NotImplementedError(
+            f"make_jaxpr: axis_env={axis_env!r} names axes for collective operations, and there "
+            "are none here; leave it out"
+        )
     state = Jitted(fun, static_argnums, static_argnames, None, None, False, "make_jaxpr")
 
     @wraps(fun)
@@ -156,6 +174,9 @@ def _struct_of_float0(x: Any) -> Any:
 @hidden
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of the results of `fun`, without computing anything.
+
+    Arguments may be arrays and numbers, or whatever has a shape and a dtype, such as a
+    `ShapeDtypeStruct`.
 
     >>> hloom.eval_shape(lambda x: x @ x.T, hloom.ShapeDtypeStruct((2, 3), jnp.float32))
     ShapeDtypeStruct(shape=(2, 2), dtype=float32)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from functools import partial, update_wrapper
 from typing import Any
 
+from hloom import tree
 from hloom.config import current
 from hloom.control import stages
+from hloom.control.devices import check_device
 from hloom.control.dispatch import CacheInfo, Jitted
 from hloom.core import executable
 from hloom.core.array import Array
@@ -121,6 +123,9 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    compiler_options: dict[str, Any] | None = None,
 ) -> Any:
     """Compile a function of arrays: traced once for each signature, then run as one program.
 
@@ -134,7 +139,8 @@ def jit(
 
     Raises TypeError for arguments that are not arrays, ValueError for positions or names that the
     function does not have.  `keep_unused`, `device` and `backend` are accepted for programs written
-    for JAX and change nothing here.
+    for JAX and change nothing here; so are shardings, which must name the device that there is, and
+    `compiler_options` that are empty.
 
     >>> @hloom.jit
     ... def f(x, y):
@@ -146,8 +152,11 @@ def jit(
         options = {
             "static_argnums": static_argnums, "static_argnames": static_argnames,
             "donate_argnums": donate_argnums, "donate_argnames": donate_argnames, "inline": inline,
+            "in_shardings": in_shardings, "out_shardings": out_shardings,
+            "compiler_options": compiler_options,
         }  # fmt: skip
         return partial(jit, **options)
+    _check_placement(in_shardings, out_shardings, compiler_options)
     state = Jitted(fun, static_argnums, static_argnames, donate_argnums, donate_argnames, inline)
     arity = 0 if state.donates or state.static_argnums or state.static_argnames else _arity(fun)
     call: Any = _ENTRIES.get(arity, _entry)(state)
@@ -158,6 +167,18 @@ def jit(
     )
     call.clear_cache = state.clear
     return stages.attach(call, state)
+
+
+def _check_placement(in_shardings: Any, out_shardings: Any, compiler_options: Any) -> None:
+    """Refuse what would have to change the program: there is one device, and one set of options."""
+    for name, shardings in (("in_shardings", in_shardings), ("out_shardings", out_shardings)):
+        for sharding in tree.leaves(shardings):
+            check_device(f"jit: {name}", sharding)
+    if compiler_options:
+        raise NotImplementedError(
+            f"jit: compiler_options={compiler_options!r:.80} can't be passed to XLA; leave them "
+            "out. For results that equal NumPy's operation by operation: with hloom.exact()."
+        )
 
 
 def _arity(fun: Any) -> int:

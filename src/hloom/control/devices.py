@@ -17,6 +17,7 @@ from hloom import tree
 from hloom.config import current
 from hloom.core import tables
 from hloom.core.array import Array, HostArray, host_array, wait_for_all
+from hloom.core.aval import ShapedArray
 from hloom.core.executable import ENGINES
 from hloom.core.frames import hidden
 from hloom.core.operands import as_array, weak_aval
@@ -177,6 +178,10 @@ class SingleDeviceSharding:
 
     def __repr__(self) -> str:
         return f"SingleDeviceSharding(device={self.device!r})"
+
+
+# `typeof(x).sharding`: a type is where all arrays are.
+ShapedArray.sharding = property(lambda aval: SingleDeviceSharding(devices()[0]))
 
 
 # ---- moving -------------------------------------------------------------------------------------

@@ -217,8 +217,9 @@ class Jitted:
             outs, out_tree = float0.flatten(out)
             return [self.result(x, out_tree, i) for i, x in enumerate(outs)]
 
-        positions = [i for i in range(len(args)) if i not in self.static_argnums]
-        numbers = [isinstance(x, _NUMBERS) for x in tree.leaves(self.split(args, kwargs)[0])]
+        static = self.static_in(args)
+        positions = [i for i in range(len(args)) if i not in static]
+        numbers = [isinstance(x, _NUMBERS) for x in float0.flatten(self.split(args, kwargs)[0])[0]]
         names = LeafNames(self.fun, signature.treedef, positions, numbers)
         origin = Origin(self.transform, self.fun, names)
         self.traces += 1
@@ -232,7 +233,8 @@ class Jitted:
         """Call the function with tracers in place of the dynamic arguments."""
         given_args, given_kwargs = tree.unflatten(treedef, leaves)
         given = iter(given_args)
-        args = [x if i in self.static_argnums else next(given) for i, x in enumerate(args)]
+        static = self.static_in(args)
+        args = [x if i in static else next(given) for i, x in enumerate(args)]
         kwargs = {k: v for k, v in kwargs.items() if k in self.static_argnames} | given_kwargs
         return self.fun(*args, **kwargs)
 
@@ -287,7 +289,8 @@ class Jitted:
         """Dynamic arguments, a hashable key of the static ones, and the dynamic positions."""
         if not self.static_argnums and not self.static_argnames:
             return (args, kwargs), (), None
-        positions = [i for i in range(len(args)) if i not in self.static_argnums]
+        static = self.static_in(args)
+        positions = [i for i in range(len(args)) if i not in static]
         statics = [
             (i, *self.static_key(argument_name(self.fun, i), args[i]))
             for i in range(len(args))
@@ -300,6 +303,10 @@ class Jitted:
         ]
         dynamic = {k: v for k, v in kwargs.items() if k not in self.static_argnames}
         return (tuple([args[i] for i in positions]), dynamic), tuple(statics), positions
+
+    def static_in(self, args: Sequence[Any]) -> frozenset[int]:
+        """The positions of the static ones among the arguments of a call."""
+        return _among(args, "static", self.static_argnums)
 
     def static_key(self, name: str, value: Any) -> tuple[Any, Any]:
         """A static argument's key: True, 1 and 1.0 differ, and so do 0.0 and -0.0."""
@@ -339,9 +346,10 @@ class Jitted:
     def donated_leaves(self, args: Any, kwargs: Any) -> list[int]:
         """Positions of the leaves whose memory the call may take."""
         flags: list[bool] = []
+        static, donated = self.static_in(args), _among(args, "donate", self.donate_argnums)
         for i, x in enumerate(args):
-            if i not in self.static_argnums:
-                flags += [i in self.donate_argnums] * len(float0.flatten(x)[0])
+            if i not in static:
+                flags += [i in donated] * len(float0.flatten(x)[0])
         for name in sorted(kwargs):
             if name not in self.static_argnames:
                 flags += [name in self.donate_argnames] * len(float0.flatten(kwargs[name])[0])
@@ -402,6 +410,18 @@ def _bytes(aval: ShapedArray) -> int:
     return -(-aval.size * dtypes.bits(aval.dtype) // 8)
 
 
+def _among(args: Sequence[Any], what: str, argnums: frozenset[int]) -> frozenset[int]:
+    """Positions in a call; negative ones, which `*args` have kept, count from its last argument."""
+    if not argnums or min(argnums) >= 0:
+        return argnums
+    if min(argnums) < -len(args):
+        raise ValueError(
+            f"jit: {what}_argnums has {min(argnums)}, but the call has {len(args)} positional "
+            "arguments"
+        )
+    return frozenset(n + len(args) if n < 0 else n for n in argnums)
+
+
 def _resolve(
     fun: Any, what: str, argnums: Any, argnames: Any
 ) -> tuple[frozenset[int], frozenset[str]]:
@@ -423,7 +443,7 @@ def _resolve(
                 f"jit: {what}_argnums={argnums!r} has {n}, but the function takes "
                 f"{len(positional)} positional arguments: {', '.join(positional)}"
             )
-        if n < 0:
+        if n < 0 and not open_ended:  # of *args only a call knows how many there are
             nums.remove(n)
             nums.add(n + len(positional))
     any_keyword = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known) or not known
@@ -436,5 +456,5 @@ def _resolve(
     if argnums is None:
         nums |= {i for i, name in enumerate(positional) if name in names}
     if argnames is None:
-        names |= {positional[i] for i in nums if i < len(positional)}
+        names |= {positional[i] for i in nums if 0 <= i < len(positional)}
     return frozenset(nums), frozenset(names)
