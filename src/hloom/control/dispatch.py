@@ -143,9 +143,7 @@ class Jitted:
         try:
             avals = tuple([x.aval for x in leaves])
         except AttributeError:  # numbers and NumPy arrays among them
-            if any(map(float0.is_float0, leaves)):
-                leaves, treedef = float0.flatten(dynamic)
-            leaves = self.arrays(leaves, treedef, positions)
+            leaves, treedef = self.made(leaves, treedef, dynamic, positions)
             avals = tuple([x.aval for x in leaves])
         signature = Signature(treedef, avals, statics)
         if context.trace is not EAGER:
@@ -315,6 +313,18 @@ class Jitted:
         except TypeError:
             raise errors.unhashable_static(self.name, name, value, at=source.here()) from None
         return value.__class__, value.hex() if value.__class__ is float else value
+
+    def made(
+        self, leaves: list[Any], treedef: Any, dynamic: Any, positions: Any
+    ) -> tuple[list[Any], Any]:
+        """The leaves as Arrays, and their structure, to which float0 arrays belong."""
+        try:
+            return self.arrays(leaves, treedef, positions), treedef
+        except TypeError:
+            if not any(map(float0.is_float0, leaves)):
+                raise
+        leaves, treedef = float0.flatten(dynamic)
+        return self.arrays(leaves, treedef, positions), treedef
 
     def arrays(
         self,

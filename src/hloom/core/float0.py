@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hloom import tree
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.dtypes import float0
 
@@ -40,7 +41,7 @@ def is_float0(x: Any) -> bool:
 
 def aval_of(x: Any) -> ShapedArray:
     """The type of an array, or of a float0 array."""
-    return ShapedArray(x.shape, float0) if is_float0(x) else x.aval
+    return x.aval if isinstance(x, Array) else ShapedArray(x.shape, float0)
 
 
 def flatten(values: Any) -> tuple[list[Any], Any]:

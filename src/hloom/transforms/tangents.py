@@ -15,7 +15,7 @@ from hloom.ops.convert import convert_element_type
 
 def moves(x: Any) -> bool:
     """Whether a value, or one of this type, can change by a little: a float or complex number."""
-    return x.dtype != dtypes.float0 and dtypes.kind(x.dtype) in ("float", "complex")
+    return x.dtype in dtypes.DOMAINS["inexact"]
 
 
 def zero(aval: ShapedArray) -> Any:
@@ -54,9 +54,12 @@ def cotangent(aval: ShapedArray, given: Any, what: str) -> Any:
 
 
 def _fitted(aval: ShapedArray, given: Any, what: str) -> Array:
-    if float0.is_float0(given):
+    if isinstance(given, Array):
+        made = given
+    elif float0.is_float0(given):
         raise errors.TangentError(f"{what} must be {aval}, as the value is; got {_type(given)}")
-    made = as_array(given)
+    else:
+        made = as_array(given)
     if made.aval.shape == aval.shape and made.aval.dtype != aval.dtype and _adapts(made):
         made = _as_type(made, aval)
     if made.aval.shape != aval.shape or made.aval.dtype != aval.dtype:
