@@ -137,7 +137,7 @@ def test_a_float_takes_no_float0() -> None:
         lambda: vjp(jnp.sin, 1.0)[1](STILL),
         lambda: linearize(jnp.sin, 1.0)[1](STILL),
     ):
-        with pytest.raises(TangentError, match=r"must be f32\[\], as the value is; got float0\[\]"):
+        with pytest.raises(TangentError, match=r"must be f32\[\]; got float0\[\]"):
             call()
 
 
@@ -172,6 +172,26 @@ def test_what_float0_is_when_it_is_taken_for_an_array() -> None:
 
 
 # ---- tangents and cotangents of the wrong type ---------------------------------------------------
+def test_what_is_no_array_is_named() -> None:
+    for call in (
+        lambda: jvp(jnp.sin, (1.0,), ("text",)),
+        lambda: vjp(jnp.sin, 1.0)[1]("text"),
+        lambda: vjp(lambda n: n, 1)[1]("text"),
+        lambda: linearize(jnp.sin, 1.0)[1]("text"),
+    ):
+        with pytest.raises(TypeError, match="tangent.* is not an array: str 'text'"):
+            call()
+
+
+def test_zero_tangents_are_as_weak_as_their_values() -> None:
+    for x, weak in ((1.0, True), (jnp.ones(()), False)):
+        y = x * 2
+        _, tangent = jvp(lambda n: y * n, (3,), (STILL,))
+        assert tangent.weak_type == weak
+        (ct,) = vjp(lambda x: 3.0, x)[1](1.0)
+        assert ct.weak_type == weak
+
+
 X = jnp.ones(3)
 WRONG = [jnp.ones(1), jnp.ones(()), jnp.ones((3, 1)), jnp.ones(3, int), jnp.ones(3, "f2"), 1.0]
 

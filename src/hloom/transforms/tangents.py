@@ -20,7 +20,9 @@ def moves(x: Any) -> bool:
 
 def zero(aval: ShapedArray) -> Any:
     """The zero tangent of a value of this type; float0 for what can't move."""
-    return linear.zeros(aval) if moves(aval) else float0.zeros(aval.shape)
+    if not moves(aval):
+        return float0.zeros(aval.shape)
+    return linear.spread_scalar(linear.constant(0, aval.dtype, aval.weak_type), aval.shape)
 
 
 def tangent(aval: ShapedArray, given: Any, what: str) -> Any:
@@ -30,10 +32,10 @@ def tangent(aval: ShapedArray, given: Any, what: str) -> Any:
     """
     if moves(aval):
         return _fitted(aval, given, what)
-    still = ShapedArray(aval.shape, dtypes.float0)
-    if _type(given) != still:
+    still, got = ShapedArray(aval.shape, dtypes.float0), _type(given, what)
+    if got != still:
         raise errors.TangentError(
-            f"{what} must be {still}, since {aval} cannot move; got {_type(given)}. Use "
+            f"{what} must be {still}, since {aval} cannot move; got {got}. Use "
             f"np.zeros({aval.shape}, hloom.float0), or differentiate a function of the other "
             "arguments alone."
         )
@@ -48,18 +50,16 @@ def cotangent(aval: ShapedArray, given: Any, what: str) -> Any:
     """
     if moves(aval):
         return _fitted(aval, given, what)
-    if _type(given).shape != aval.shape:
-        raise errors.TangentError(f"{what} must have the shape of {aval}; got {_type(given)}")
+    got = _type(given, what)
+    if got.shape != aval.shape:
+        raise errors.TangentError(f"{what} must have the shape of {aval}; got {got}")
     return None
 
 
 def _fitted(aval: ShapedArray, given: Any, what: str) -> Array:
-    if isinstance(given, Array):
-        made = given
-    elif float0.is_float0(given):
-        raise errors.TangentError(f"{what} must be {aval}, as the value is; got {_type(given)}")
-    else:
-        made = as_array(given)
+    made = _array(given, what)
+    if not isinstance(made, Array):
+        raise errors.TangentError(f"{what} must be {aval}; got {float0.aval_of(made)}")
     if made.aval.shape == aval.shape and made.aval.dtype != aval.dtype and _adapts(made):
         made = _as_type(made, aval)
     if made.aval.shape != aval.shape or made.aval.dtype != aval.dtype:
@@ -79,5 +79,15 @@ def _as_type(made: Array, aval: ShapedArray) -> Array:
     return converted
 
 
-def _type(given: Any) -> ShapedArray:
-    return float0.aval_of(given if float0.is_float0(given) else as_array(given))
+def _type(given: Any, what: str) -> ShapedArray:
+    return float0.aval_of(_array(given, what))
+
+
+def _array(given: Any, what: str) -> Any:
+    """An array, or a float0 array as it is."""
+    if isinstance(given, Array) or float0.is_float0(given):
+        return given
+    try:
+        return as_array(given)
+    except TypeError as error:
+        raise TypeError(f"{what} is {error}") from None
