@@ -144,3 +144,23 @@ def test_a_position_before_all_arguments_is_told_by_the_call() -> None:
         f(1, 2)
     with pytest.raises(ValueError, match="static_argnums=-3 has -3, but the function takes 2"):
         jit(lambda a, b: a, static_argnums=-3)
+
+
+def test_eval_shape_of_a_function_that_passes_types_to_a_jitted_one() -> None:
+    struct = ShapeDtypeStruct((3,), "float32")
+    inner = jit(lambda x, y: {"x": x * y})
+    want = {"x": ShapeDtypeStruct((3,), "float32")}
+    assert eval_shape(lambda y: inner(struct, y), 2.0) == want
+    assert eval_shape(lambda y: inner(Lazy(), y), 2.0) == want
+    assert eval_shape(jit(lambda y: inner(struct, y)), 2.0) == want
+    slope = hloom.grad(lambda y: inner(struct, y)["x"].sum())
+    assert eval_shape(slope, 2.0).shape == ()
+    rows = np.ones(3, "f")
+    mixed = lambda s: inner(s, rows)["x"] * inner(rows, 2)["x"].sum()  # noqa: E731
+    assert eval_shape(lambda y: mixed(struct) * y, 2.0) == want["x"]
+    outer = jit(lambda y: inner(struct, y))
+    with pytest.raises(TypeError, match=r"the type f32\[3\] in place of an array"):
+        outer(2.0)
+    with pytest.raises(TypeError, match="is not an array"):
+        inner(struct, 2.0)
+    assert inner(jnp.ones(3), 2.0)["x"].tolist() == [2.0, 2.0, 2.0]

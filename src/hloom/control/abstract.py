@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.control.dispatch import Jitted, Signature
 from hloom.core import float0
@@ -18,7 +16,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.calls import told
 from hloom.core.frames import concise, hidden
 from hloom.core.jaxpr import ClosedJaxpr
-from hloom.core.operands import as_array
+from hloom.core.operands import abstract, is_abstract
 from hloom.core.signature import check_function
 
 
@@ -94,30 +92,12 @@ def typeof(x: Any) -> ShapedArray:
     return float0.aval_of(x) if float0.is_float0(x) else abstract(x)
 
 
-def abstract(x: Any) -> ShapedArray:
-    """The type of an array, of a number, or of what has a shape and a dtype."""
-    if isinstance(x, ShapedArray):
-        return x
-    if hasattr(x, "aval"):
-        return x.aval  # type: ignore[no-any-return]
-    if is_abstract(x):  # without moving an ndarray
-        dtype = dtypes.canonicalize(x.dtype, current.get().config.enable_x64)
-        shape = tuple(map(index, x.shape))
-        return ShapedArray(shape, dtype, bool(getattr(x, "weak_type", False)))
-    return as_array(x).aval
-
-
 def trace_abstract(state: Jitted, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Trace a jitted function's state for arguments that may be types alone."""
     dynamic, statics, positions = state.split(args, kwargs)
     leaves, treedef = float0.flatten(dynamic)
     avals = [abstract(x) for x in state.arrays(leaves, treedef, positions, keep=is_abstract)]
     return state.trace(Signature(treedef, tuple(avals), statics), args, kwargs)
-
-
-def is_abstract(x: Any) -> bool:
-    """Whether `x` tells its type as it is: by an aval, or a shape and a dtype."""
-    return hasattr(x, "aval") or (hasattr(x, "shape") and hasattr(x, "dtype"))
 
 
 @told

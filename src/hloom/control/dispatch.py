@@ -25,11 +25,11 @@ from hloom.core import executable, float0, source
 from hloom.core.array import Array, from_buffer, from_buffers
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
-from hloom.core.operands import as_array
+from hloom.core.operands import abstract, as_array, is_abstract
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.signature import LeafNames, argument_name, check_function, parameters
 from hloom.core.tables import Table, Tables
-from hloom.core.trace import EAGER, Origin, Tracer
+from hloom.core.trace import EAGER, Origin, Trace, Tracer
 
 LEAF = tree.structure(0)  # the structure of one array
 MANY = 8  # results of one program from which a token pays: to wait once for all
@@ -91,6 +91,31 @@ def dict_reader(x: dict[str, Any]) -> DictReader:
     """The reader of dicts with the keys of this one."""
     keys = tuple(sorted(x))
     return DictReader(len(keys), keys, itemgetter(*keys))
+
+
+class Unknown(Tracer):
+    """A value of which only the type is known: `eval_shape` needs no more."""
+
+    __slots__ = ()
+
+    def leaked(self) -> Any:
+        return TypeError(
+            f"a jitted function was given the type {self.aval} in place of an array, which only "
+            "eval_shape can do with. Pass an array, such as jnp.zeros(x.shape, x.dtype)."
+        )
+
+
+def is_type_alone(x: Any) -> bool:
+    """Whether `x` has a type but no values, as a ShapeDtypeStruct."""
+    return is_abstract(x) and not isinstance(x, (Array, np.ndarray, np.generic))
+
+
+def unknown(x: Any) -> Unknown:
+    """What stands for `x`, a type alone, in a trace."""
+    made: Unknown = object.__new__(Unknown)
+    made.owner = Trace(Origin("eval_shape"))
+    made.aval = abstract(x)
+    return made
 
 
 class Jitted:
@@ -321,9 +346,11 @@ class Jitted:
         try:
             return self.arrays(leaves, treedef, positions), treedef
         except TypeError:
-            if not any(map(float0.is_float0, leaves)):
+            if not any(float0.is_float0(x) or is_type_alone(x) for x in leaves):
                 raise
         leaves, treedef = float0.flatten(dynamic)
+        if current.get().trace is not EAGER:
+            leaves = [unknown(x) if is_type_alone(x) else x for x in leaves]
         return self.arrays(leaves, treedef, positions), treedef
 
     def arrays(

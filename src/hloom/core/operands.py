@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,24 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
             given = value[lost].flat[0]
             source.warn(errors.TruncationWarning.value(given, value.dtype.name, dtype.name))
     return made
+
+
+def is_abstract(x: Any) -> bool:
+    """Whether `x` tells its type as it is: by an aval, or a shape and a dtype."""
+    return hasattr(x, "aval") or (hasattr(x, "shape") and hasattr(x, "dtype"))
+
+
+def abstract(x: Any) -> ShapedArray:
+    """The type of an array, of a number, or of what has a shape and a dtype."""
+    if isinstance(x, ShapedArray):
+        return x
+    if hasattr(x, "aval"):
+        return x.aval  # type: ignore[no-any-return]
+    if is_abstract(x):  # without moving an ndarray
+        dtype = dtypes.canonicalize(x.dtype, current.get().config.enable_x64)
+        shape = tuple(map(index, x.shape))
+        return ShapedArray(shape, dtype, bool(getattr(x, "weak_type", False)))
+    return as_array(x).aval
 
 
 def convert(name: str, operands: Sequence[Any]) -> list[Array]:
