@@ -128,7 +128,7 @@ def test_jit_of_a_lambda_under_cloudpickle(tmp_path: Path, cloudpickle: Any) -> 
     assert python(program, tmp_path).strip() == want
 
 
-def test_an_unpickled_function_has_its_own_tables_and_is_as_fast(cloudpickle: Any) -> None:
+def test_an_unpickled_function_has_tables_of_its_own(cloudpickle: Any) -> None:
     f = jit(lambda x: x + 1)
     x = jnp.ones(3)
     f(x)
@@ -172,10 +172,9 @@ def test_other_context_variables_are_refused_as_ever() -> None:
         lambda: jit(jnp.sin).lower(1.0).compile(),
     ],
 )
-def test_programs_say_what_to_pickle_instead(make: Any, cloudpickle: Any) -> None:
-    for dumps in (pickle.dumps, cloudpickle.dumps):
-        with pytest.raises(TypeError, match=r"can't be pickled.* Pickle the .*function"):
-            dumps(make())
+def test_programs_say_what_to_pickle_instead(make: Any) -> None:
+    with pytest.raises(TypeError, match=r"can't be pickled.* Pickle the .*function"):
+        pickle.dumps(make())
 
 
 def test_derivatives_are_copied() -> None:

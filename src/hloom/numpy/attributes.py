@@ -353,7 +353,10 @@ def copy(self: Array, order: str = "C") -> Array:
 
 
 def shallow_copy(self: Array) -> Array:
-    """`copy.copy(x)`: elements are no objects, so it is `x.copy()`, traced too."""
+    """`copy.copy(x)`: elements are no objects, so it is `x.copy()`, traced too.
+
+    On the device: once the host has looked at an array's memory it is not donated any more.
+    """
     return array(self)
 
 
