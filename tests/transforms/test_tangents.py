@@ -363,3 +363,28 @@ def test_vmap_knows_no_mesh() -> None:
     assert vmap(jnp.sin, spmd_axis_name=None)(jnp.zeros(2)).tolist() == [0.0, 0.0]
     with pytest.raises(NotImplementedError, match="spmd_axis_name='batch'"):
         vmap(jnp.sin, spmd_axis_name="batch")
+
+
+def test_errors_name_leaves_by_the_keys_that_classes_give() -> None:
+    @hloom.tree_util.register_pytree_with_keys_class
+    class Layer:
+        def __init__(self, w: Any):
+            self.w = w
+
+        def tree_flatten_with_keys(self) -> Any:
+            return ((hloom.tree_util.GetAttrKey("w"), self.w),), None
+
+        @classmethod
+        def tree_unflatten(cls, _: Any, children: Any) -> Layer:
+            return cls(*children)
+
+    for call, name in (
+        (lambda: grad(lambda p: p.w)(Layer("text")), r"`p\.w`"),
+        (lambda: vmap(lambda p: p)(Layer("text")), r"`p\.w`"),
+        (lambda: jit(lambda p: p)(Layer("text")), r"`p\.w`"),
+        (lambda: jit(lambda x: Layer("text"))(1.0), r"result\.w"),
+        (lambda: jit(lambda x: [Holder(x), "text"])(1.0), r"result\[1\]"),
+        (lambda: vmap(lambda h, x: x)(Holder(1.0), X), r"`h\[<flat index 0>\]`"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=name):
+            call()

@@ -27,7 +27,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import abstract, as_array, is_abstract
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.signature import LeafNames, argument_name, check_function, parameters
+from hloom.core.signature import LeafNames, argument_name, check_function, leaf_paths, parameters
 from hloom.core.tables import Table, Tables
 from hloom.core.trace import EAGER, Origin, Trace, Tracer
 
@@ -265,7 +265,7 @@ class Jitted:
         try:
             return as_array(x)
         except TypeError as error:
-            path = tree.keystr(tree.paths(out_tree)[index])
+            path = tree.keystr(leaf_paths(out_tree)[index])
             raise TypeError(
                 f"jit({self.name}) must return arrays; its result{path} is {error}. Return it "
                 "from outside the jitted function."

@@ -135,7 +135,7 @@ class LeafNames(Sequence[str]):
 
     def _all(self) -> list[str]:
         if self._names is None:
-            found = list(map(self._named, _paths(self.treedef)))
+            found = list(map(self._named, leaf_paths(self.treedef)))
             self._names = [name for name, _ in found]
             self._places = [place for _, place in found]
         return self._names
@@ -163,7 +163,7 @@ class LeafNames(Sequence[str]):
         return iter(self._all())
 
 
-def _paths(treedef: Any) -> Sequence[tree.KeyPath]:
+def leaf_paths(treedef: Any) -> Sequence[tree.KeyPath]:
     """The path of each leaf, with the keys that classes with keys of their own give.
 
     Those are only known of an object, and a class may refuse to be built of numbers.

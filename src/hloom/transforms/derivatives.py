@@ -212,8 +212,7 @@ def _not_scalar(flat: Flat, avals: Sequence[Any], transform: str) -> TypeError:
         total = f"{transform}(lambda {arguments}: {fun}({arguments}).sum())"
         ways = [(total, "of the sum; hloom.vjp takes a cotangent instead")]
     rule = (
-        f"{transform} is of functions that return one 0-d value; {called(flat.fun)} returned "
-        f"{what}"
+        f"{transform} is of functions that return one 0-d value; {called(flat.fun)} returned {what}"
     )
     return TypeError(explain(rule, ways=ways))
 
