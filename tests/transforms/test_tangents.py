@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import partial
 from typing import Any
 
@@ -170,6 +171,8 @@ def test_float0_passes_through_control_flow() -> None:
 def test_what_float0_is_when_it_is_taken_for_an_array() -> None:
     with pytest.raises(TypeError, match="float0 is the type of the derivative by an integer"):
         jnp.asarray(by_integer(3))
+    for same in (hloom.device_put, hloom.device_get, hloom.block_until_ready, copy.deepcopy):
+        assert is_still(same({"n": by_integer(3)})["n"], ())
 
 
 # ---- tangents and cotangents of the wrong type ---------------------------------------------------

@@ -19,6 +19,7 @@ from hloom.core import tables
 from hloom.core.array import Array, HostArray, host_array, wait_for_all
 from hloom.core.aval import ShapedArray
 from hloom.core.executable import ENGINES
+from hloom.core.float0 import is_float0
 from hloom.core.frames import hidden
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.trace import Tracer
@@ -215,7 +216,9 @@ def device_put(
     return tree.unflatten(treedef, made)
 
 
-def _put(x: Any, may_alias: bool) -> Array:
+def _put(x: Any, may_alias: bool) -> Any:
+    if is_float0(x):
+        return x  # of no bytes, there is nothing to put
     if isinstance(x, Array):
         made = x if may_alias else copy(x)
     elif x.__class__ in _NUMBERS:
