@@ -21,7 +21,7 @@ NAMES = {
         checkpoint_policies closure_convert custom_batching custom_derivatives custom_gradient
         custom_jvp custom_vjp debug debug_infs debug_key_reuse debug_nans default_device
         default_matmul_precision default_prng_impl dlpack ds empty_ref enable_checks
-        enable_custom_prng experimental explain_cache_misses export extend ffi float0 free_ref
+        enable_custom_prng experimental explain_cache_misses export extend ffi free_ref
         freeze fwd_and_bwd get_abstract_mesh get_mesh hessian image interpreters jacfwd jacobian
         jacrev jax2tf_associative_scan_reductions legacy_prng_key linear_transpose log_compiles
         make_array_from_callback make_array_from_process_local_data
