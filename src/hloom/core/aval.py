@@ -56,17 +56,19 @@ class ShapedArray:
     def _make(cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool) -> ShapedArray:
         self = object.__new__(cls)
         self.shape = tuple(map(int, shape))
-        self.dtype = dtypes.as_dtype(dtype)  # unpickled dtypes are equal, but other objects
+        is_still = dtype == dtypes.float0
+        # unpickled dtypes are equal, but other objects
+        self.dtype = dtypes.float0 if is_still else dtypes.as_dtype(dtype)
         self.weak_type = weak_type
         self.ndim = len(shape)
         self.size = prod(shape)
-        self.is_wide = dtype != dtypes.float0 and dtypes.canonicalize(dtype, False) != dtype
+        self.is_wide = not is_still and dtypes.canonicalize(dtype, False) != dtype
         if len(shape) > 64:
             raise OversizedError(f"arrays have 64 axes at most, as in NumPy; got {len(shape)}")
         if prod(n or 1 for n in shape) * dtype.itemsize >= 2**63:  # so too where NumPy has none
             sizes = ",".join(map(str, self.shape))
             raise OversizedError(f"{dtype.name}[{sizes}] is of more bytes than 2**63 - 1")
-        name = "float0" if dtype == dtypes.float0 else dtypes.short_name(dtype)
+        name = "float0" if is_still else dtypes.short_name(dtype)
         self._text = f"{name}[{','.join(map(str, self.shape))}]"
         return self
 
