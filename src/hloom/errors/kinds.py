@@ -7,8 +7,8 @@
 | `IndexKindError` | IndexError | TypeError | an index that is neither integer nor bool |
 | `UnsupportedError` | ValueError | NotImplementedError | a mode or a derivative there is not |
 | `TracedSliceError` | IndexError | ConcretizationTypeError | a slice with a traced bound |
-| `TangentError` | TypeError | ValueError | a tangent that is not of its value's type |
 | `DonatedTwiceError` | ValueError | RuntimeError | an array donated and used in one call |
+| `TangentError` | TypeError | ValueError | a tangent that is not of its value's type |
 """
 
 from __future__ import annotations
