@@ -55,6 +55,7 @@ class Primitive:
     """
 
     multiple = False
+    elementwise = False  # and computed: a compiler would round otherwise than the program does
     partial_eval: Any = (
         None  # a primitive with Jaxprs in it may split itself into known and unknown
     )

@@ -18,7 +18,6 @@ from hloom.core.jaxpr import Jaxpr
 
 Buffer = Any
 NDArray = np.ndarray[Any, Any]
-OnUpgrade = Callable[[Executable], object]
 
 TIERS = ("default", "fast", "exact")
 
@@ -42,13 +41,11 @@ class Engine(ABC):
         name: str = "main",
         donated: Collection[int] = (),
         tier: str = "default",
-        on_upgrade: OnUpgrade | None = None,
     ) -> Executable:
         """The program of `jaxpr`: `execute(buffers).consume_with_handlers(handlers)` runs it.
 
         `name` is shown in error texts and profiles.  `donated` holds the positions of operands
-        whose memory the results may take.  An engine that has a faster program ready later calls
-        `on_upgrade` with it, once, from another thread.
+        whose memory the results may take.  One Jaxpr at one tier gives the same bits for ever.
 
         Raises `EngineUnsupported` for a program that it cannot run, and `DeviceMemoryError` for one
         whose arrays no memory holds.

@@ -9,7 +9,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.executable import Executable
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
-from hloom.engines.base import HostResults, OnUpgrade, handlers_of
+from hloom.engines.base import HostResults, handlers_of
 from hloom.engines.buffers import BufferEngine
 
 
@@ -25,7 +25,6 @@ class NumpyEngine(BufferEngine):
         name: str = "main",
         donated: Collection[int] = (),
         tier: str = "default",
-        on_upgrade: OnUpgrade | None = None,
     ) -> Executable:
         """The program of `jaxpr`; nothing is donated here, and there is one tier."""
         outs = jaxpr.out_avals

@@ -25,7 +25,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr
 from hloom.engines import faults
-from hloom.engines.base import HostResults, OnUpgrade, handlers_of
+from hloom.engines.base import HostResults, handlers_of
 from hloom.engines.buffers import BufferEngine
 from hloom.engines.xla import check_sizes
 from hloom.errors import EngineError, EngineUnsupported
@@ -50,7 +50,6 @@ class ReferenceEngine(BufferEngine):
         name: str = "main",
         donated: Collection[int] = (),
         tier: str = "default",
-        on_upgrade: OnUpgrade | None = None,
     ) -> Executable:
         """The program of `jaxpr`; nothing is donated here, and there is one tier."""
         check_sizes(jaxpr)

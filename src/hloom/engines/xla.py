@@ -1,7 +1,6 @@
 """The default engine: StableHLO text, compiled and run by XLA.
 
-How a program is compiled (`SETTINGS`) is decided by what it is for and by its size; where it comes
-from, in this order: the cache on disk, the compiler.
+Where a program comes from, in this order: the cache on disk, the compiler.
 """
 
 from __future__ import annotations
@@ -16,54 +15,11 @@ from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr, Var
 from hloom.engines import disk_cache, ending, faults, jaxlib_compat, lapack, memory
 from hloom.engines.background import Worker
-from hloom.engines.base import TIERS, OnUpgrade
+from hloom.engines.base import TIERS
 from hloom.engines.buffers import BufferEngine
+from hloom.engines.settings import SETTINGS, setting
 from hloom.errors import DeviceMemoryError, EngineError, EngineUnsupported
 from hloom.stablehlo.lower import lower
-
-Overrides = list[tuple[str, Any]]
-
-# Else a max or min over 4096 elements or more loses NaNs.
-_DOTS_ONLY = ("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT")
-
-# Always: these passes change results.  `algsimp` rewrites log(exp x) to x, x/c to x*(1/c), (x+1)-1
-# to x and more of the kind; run time is the same without it.
-REPAIRS: Overrides = [("xla_disable_hlo_passes", "algsimp"), _DOTS_ONLY]
-
-_LEVEL_0 = ("xla_backend_optimization_level", 0)
-_LEVEL_1 = ("xla_backend_optimization_level", 1)
-_ONE_PART = ("xla_cpu_parallel_codegen_split_count", 1)
-
-# Compile time of an add on 0.10.2 and 0.12.0, in ms, and what the program's speed is.
-SETTINGS: dict[str, Overrides] = {
-    # 28, 19.
-    "default": REPAIRS,
-    # No fused multiply-add: each operation rounds, as in NumPy.  Level 0 leaves it in programs of
-    # one or two elements, which are not to be fused therefore; and without it the functions of
-    # reductions have it.  Chains of cheap operations on 1e6 elements are 20 times slower.
-    "exact": [("xla_disable_hlo_passes", "algsimp,fusion"), _DOTS_ONLY, _LEVEL_0],
-    # 9, 15.  Level with the default on a few hundred elements, 5 to 40 times slower on 1e6.
-    "small": [
-        *REPAIRS,
-        *jaxlib_compat.NO_FUSION_EMITTERS,
-        _LEVEL_0,
-        ("xla_llvm_disable_expensive_passes", True),
-        _ONE_PART,
-    ],
-    # 14, 19.  Level with the default but for sums over leading axes (1.5 to 2.5 times slower).
-    "medium": [*REPAIRS, *jaxlib_compat.NO_FUSION_EMITTERS, _LEVEL_1, _ONE_PART],
-}
-
-# Bytes that a "fast" program reads and writes.  An element costs up to 10 ns more at "small" than
-# at "medium": below this, 3 us at most in all.
-SMALL = 4096
-# "small" may lose 100 us a run below this, and is there in two thirds of the time that "medium"
-# takes: such a program begins so, and is compiled for speed in the background.
-MIDDLE = 1 << 16
-# "medium" loses no more than 20 us a run below this, and to compile again takes 30 ms of a core.
-LARGE = 1 << 20
-# How a large program is compiled at first; on 0.12 the default takes no longer than "medium".
-AT_FIRST = "medium" if jaxlib_compat.BEFORE_0_12 else "default"
 
 # Bytes; where a program that needs less fails for want of memory, all else has failed before.
 GUARDED = 1 << 20
@@ -88,13 +44,8 @@ class XlaEngine(BufferEngine):
         name: str = "main",
         donated: Collection[int] = (),
         tier: str = "default",
-        on_upgrade: OnUpgrade | None = None,
     ) -> Executable:
-        """The program of `jaxpr`.
-
-        At the "fast" tier, a program that moves much data is compiled again in the background, for
-        speed, and then handed to `on_upgrade`.
-        """
+        """The program of `jaxpr`, compiled as `settings` decides."""
         check_sizes(jaxpr)
         check_chain(jaxpr, name)
         module = lower(jaxpr, name=name, exact=tier == "exact", donated=donated, locations=False)
@@ -104,7 +55,6 @@ class XlaEngine(BufferEngine):
             jaxpr.out_avals,
             name=name,
             tier=tier,
-            on_upgrade=on_upgrade,
         )
 
     def compile_text(
@@ -115,7 +65,6 @@ class XlaEngine(BufferEngine):
         *,
         name: str = "main",
         tier: str = "default",
-        on_upgrade: OnUpgrade | None = None,
     ) -> Executable:
         """The same for StableHLO text, whose `main` takes and gives these types."""
         if tier not in TIERS:
@@ -123,68 +72,23 @@ class XlaEngine(BufferEngine):
         jaxlib_compat.configure_tracebacks(current.get().config.tracebacks)
         lapack.require(text)
         outs = list(out_avals)
-        if tier != "fast":
-            return _executable(self.load(text, tier, name), outs, name)
-        moved = sum([aval.size * aval.dtype.itemsize for aval in (*in_avals, *outs)])
-        short = "stablehlo.while" not in text  # a loop runs for long on few bytes
-        upgrades = AT_FIRST == "medium" and on_upgrade is not None
-        if moved < SMALL and short:
-            setting = "small"
-        elif moved >= LARGE:
-            setting = AT_FIRST
-        elif moved < MIDDLE and short and upgrades:
-            setting = "small"
-        else:
-            setting, upgrades = "medium", False
-        if moved < SMALL or not upgrades:
-            return _executable(self.load(text, setting, name), outs, name)
-        return _executable(self._load_first(text, setting, outs, name, on_upgrade), outs, name)
-
-    def _load_first(
-        self, text: str, setting: str, outs: list[ShapedArray], name: str, on_upgrade: Any
-    ) -> Any:
-        """The program that runs fastest if it is there already, else one to begin with."""
-        loaded = self._from_disk(self._key(text, "default"), "default")
-        if loaded is None:
-            loaded = self.load(text, setting, name)
-            self.promote(text, outs, on_upgrade, name=name)
-        return loaded
-
-    def promote(
-        self,
-        text: str,
-        out_avals: Sequence[ShapedArray],
-        on_upgrade: OnUpgrade,
-        *,
-        name: str = "main",
-    ) -> None:
-        """Compile for speed in the background, then call `on_upgrade` there with the program."""
-        outs = list(out_avals)
-
-        def job() -> None:
-            on_upgrade(_executable(self.load(text, "default", name, waits=True), outs, name))
-
-        self.worker.submit(job)
+        if tier == "fast":
+            moved = sum([aval.size * aval.dtype.itemsize for aval in (*in_avals, *outs)])
+            tier = setting(text, moved)
+        return _executable(self.load(text, tier, name), outs, name)
 
     # ---- where programs come from -----------------------------------------------------------
-    def load(self, text: str, setting: str, name: str, waits: bool = False) -> Any:
-        """jaxlib's executable for the text, from disk if it is there.
-
-        `waits`: it can wait, for nobody waits for it.
-        """
+    def load(self, text: str, setting: str, name: str) -> Any:
+        """jaxlib's executable for the text, from disk if it is there."""
         jaxlib_compat.check_process()
         key = self._key(text, setting)
         loaded = self._from_disk(key, setting)
         if loaded is not None:
             return loaded
-        if not waits:
-            self.worker.busy()
         try:
             loaded = jaxlib_compat.compile_text(text, self._options[setting])
         except RuntimeError as fault:
             raise faults.refused(fault, text, name) from None
-        if not waits:
-            self.worker.busy()
         self._to_disk(key, loaded)
         return loaded
 

@@ -147,26 +147,12 @@ def build(
             raise x.leaked()
     held = [x._buf for x in captured]
 
-    def program(compiled: executable.Executable) -> Program:
-        execute = compiled.execute
-        if held:
-            execute = partial(_with_captured, execute, held)
-        if out_tree == LEAF:
-            return Program(execute, compiled.handlers, compiled.outs[0])
-        return Program(execute, compiled.handlers, compiled.outs, partial(tree.unflatten, out_tree))
-
-    config = get().config
-    return store(
-        program(
-            executable.compile_jaxpr(
-                jaxpr,
-                config,
-                name=name,
-                tier="fast",
-                on_upgrade=lambda better: store(program(better)),
-            )
-        )
-    )
+    compiled = executable.compile_jaxpr(jaxpr, get().config, name=name, tier="fast")
+    execute = partial(_with_captured, compiled.execute, held) if held else compiled.execute
+    if out_tree == LEAF:
+        return store(Program(execute, compiled.handlers, compiled.outs[0]))
+    write = partial(tree.unflatten, out_tree)
+    return store(Program(execute, compiled.handlers, compiled.outs, write))
 
 
 def _with_captured(execute: Callable[[list[Any]], Any], held: list[Any], buffers: list[Any]) -> Any:

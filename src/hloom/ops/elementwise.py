@@ -174,6 +174,7 @@ class Elementwise(Pointwise):
     """
 
     shape = staticmethod(common_shape)
+    elementwise = True
 
     def __init__(
         self,

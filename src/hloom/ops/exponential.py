@@ -19,8 +19,7 @@ from hloom.ops.formula import Term, complex_of, maximum, where
 
 exp_p = Elementwise(
     "exp",
-    hlo="exponential",
-    formula={"complex": complex_programs.exp},
+    formula={"float": programs.exp, "complex": complex_programs.exp},
     numpy=np.exp,
     jvp=[lambda t, out, x: mul(t, out)],
     domain="inexact",

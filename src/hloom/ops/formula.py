@@ -255,6 +255,11 @@ def is_negative(x: Term) -> Term:
     return x.bits() < 0
 
 
+def is_tiny(x: Term) -> Term:
+    """Whether the number is zero or subnormal: the same whether or not those are flushed."""
+    return magnitude(x) < 1 << int(np.finfo(x.dtype).nmant)
+
+
 def sign_of(x: Term) -> Term:
     """The sign bit alone, as an integer."""
     return x.bits() & sign_mask(x.dtype)

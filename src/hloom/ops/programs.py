@@ -7,11 +7,14 @@ and `programs_f64`.  Each is a function of `Term`s of one dtype.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import ModuleType
 
+from hloom.core.aval import ShapedArray
 from hloom.ops import programs_f32, programs_f64
 from hloom.ops.formula import (
     FLOAT32,
+    FLOAT64,
     Term,
     holds_anywhere,
     replaced_if,
@@ -24,8 +27,26 @@ def _programs(x: Term) -> ModuleType:
 
 
 # ---- exponentials and logarithms ---------------------------------------------------------------
+#: Below so many elements XLA computes those one by one that fill no vector, some with another
+#: program: exp, log (jaxlib 0.10), tanh (0.12).
+FEW = 64
+
+
+def _in_vectors(x: Term, name: str) -> Term:
+    """XLA's own operation; of few elements with others beside them that fill the vectors."""
+    block, size = x.block, x.size
+    vectors = -(-size // 16) * 16
+    if size >= FEW or size in (0, 1, 2, 4, 8, vectors):
+        return x.apply(name)
+    flat = block.reshape(x.operand, (size,))
+    rest = block.constant(0, ShapedArray((vectors - size,), x.dtype))
+    filled = Term(block, block.barrier(block.concatenate([flat, rest], 0)))
+    result = block.barrier(filled.apply(name).operand)
+    return Term(block, block.reshape(block.slice(result, (0,), (size,)), x.shape))
+
+
 def exp(x: Term) -> Term:
-    return x.apply("exponential")
+    return _in_vectors(x, "exponential")
 
 
 def large(x: Term) -> float:
@@ -45,7 +66,7 @@ def expm1(x: Term) -> Term:
 
 
 def log(x: Term) -> Term:
-    return x.apply("log") if x.dtype == FLOAT32 else programs_f64.log(x)
+    return _in_vectors(x, "log") if x.dtype == FLOAT32 else programs_f64.log(x)
 
 
 def log2(x: Term) -> Term:
@@ -65,43 +86,51 @@ def cbrt(x: Term) -> Term:
 
 
 # ---- powers and trigonometric functions --------------------------------------------------------
-#: From so many elements on a long program is faster than XLA's own operation.  Below, it is slower
-#: by the 7 us of another thread: XLA runs a program in line only up to 1000 floating-point
-#: operations, among which it does not count its own functions.
-MANY = 8192
-
-
 def power(x: Term, y: Term) -> Term:
-    if x.dtype == FLOAT32 and x.size >= MANY and x.block.platform == "cpu":
+    if x.dtype == FLOAT32 and x.block.platform == "cpu":
         return programs_f32.power(x, y)
     return x.apply("power", y)
 
 
-def _periodic(x: Term, name: str, own: str) -> Term:
-    """The program `name`, and XLA's `own` operation for few elements, or for those too large."""
-    if x.size < MANY or x.block.platform != "cpu":
-        return x.apply(own)
+#: From so many elements on it is worth while to look first whether any needs the slower way.
+MANY = 8192
+
+
+def _periodic(x: Term, name: str, own: Callable[[Term], Term]) -> Term:
+    """The program `name`, and XLA's `own` operation for what is too large for it.
+
+    One program whatever the size, so that no element depends on how many stand beside it.
+    """
+    if x.block.platform != "cpu":
+        return own(x)
     programs = _programs(x)
-    fast = getattr(programs, name)(x)
-    limit = programs.REDUCIBLE
+    fast, limit = getattr(programs, name)(x), programs.REDUCIBLE
 
     def mended(x: Term, fast: Term) -> Term:
-        return where(abs(x) < limit, fast, x.apply(own))
+        return where(abs(x) < limit, fast, own(x))
 
+    if x.size < MANY:
+        return mended(x, fast)
     too_large = holds_anywhere((abs(x) >= limit) & (abs(x) < math.inf))
     return replaced_if(too_large, x, fast, mended)
 
 
+def _own_tan(x: Term) -> Term:
+    """By the sine and cosine of f64: XLA's own differs between its emitters."""
+    wide = x.to(FLOAT64)
+    return (wide.apply("sine") / wide.apply("cosine")).to(x.dtype)
+
+
 def sin(x: Term) -> Term:
-    return _periodic(x, "sin", "sine")
+    return _periodic(x, "sin", lambda x: x.apply("sine"))
 
 
 def cos(x: Term) -> Term:
-    return _periodic(x, "cos", "cosine")
+    return _periodic(x, "cos", lambda x: x.apply("cosine"))
 
 
 def tan(x: Term) -> Term:
-    return _periodic(x, "tan", "tan")
+    return _periodic(x, "tan", _own_tan)
 
 
 def asin(x: Term) -> Term:
@@ -130,7 +159,7 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    return x.apply("tanh")
+    return _in_vectors(x, "tanh")
 
 
 def asinh(x: Term) -> Term:

@@ -18,7 +18,11 @@ from hloom.ops.formula import (
     clip,
     copysign,
     flip,
+    is_finite,
     is_negative,
+    is_tiny,
+    is_zero,
+    magnitude,
     polynomial,
     sign_of,
     where,
@@ -166,6 +170,11 @@ _LOG = (
 )  # fmt: skip
 
 
+def _wide(x: Term) -> Term:
+    """|x| as an f64, in which no subnormal number is lost."""
+    return where(is_tiny(x), magnitude(x).to(FLOAT64) * 2.0**-149, abs(x).to(FLOAT64))
+
+
 def _log_split(d: Term) -> tuple[Term, Term]:
     """k and f with d = 2**k (1 + f), 1 + f from sqrt(1/2) to sqrt(2), of a positive f64."""
     bits = d.cast(INT64)
@@ -189,17 +198,17 @@ def log_wide(d: Term, less_one: Term | None = None) -> Term:
 
 def _logarithm(x: Term, value: Term) -> Term:
     """`value` for the positive finite; log of the others."""
-    others = where(x == 0.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
-    return where((x > 0.0) & (x < math.inf), value.to(FLOAT32), others)
+    others = where(is_zero(x), x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
+    return where(is_finite(x) & (x.bits() > 0), value.to(FLOAT32), others)
 
 
 def log2(x: Term) -> Term:
-    k, p = _log_parts(x.to(FLOAT64))
+    k, p = _log_parts(_wide(x))
     return _logarithm(x, k + p * (1 / LN2))
 
 
 def log10(x: Term) -> Term:
-    k, p = _log_parts(x.to(FLOAT64))
+    k, p = _log_parts(_wide(x))
     return _logarithm(x, k * math.log10(2) + p * (1 / math.log(10)))
 
 
@@ -208,7 +217,7 @@ def log1p(x: Term) -> Term:
     u = 1.0 + d
     value = log_wide(u, d).to(FLOAT32)
     others = where(x == -1.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
-    return where(x == 0.0, x, where((x > -1.0) & (x < math.inf), value, others))
+    return where(is_tiny(x), x, where((x > -1.0) & (x < math.inf), value, others))
 
 
 def asinh(x: Term) -> Term:
@@ -311,7 +320,7 @@ _LOG_OF_POWER = (
 def power(x: Term, y: Term) -> Term:
     """0.6 ulp, and C99's special values."""
     d = abs(x)
-    k, f = _log_split(d.to(FLOAT64))
+    k, f = _log_split(_wide(x))
     logarithm = k + (f + f * f * polynomial(f, *_LOG_OF_POWER)) * (1 / LN2)
     value = exp2_wide(y.to(FLOAT64) * logarithm).to(FLOAT32)
     # The exponent's parity; from 2**24 on every float is even, and infinities count as even.
@@ -321,22 +330,23 @@ def power(x: Term, y: Term) -> Term:
     endless = abs(y) == math.inf
     # 0 and infinity as a base, and the limits for an infinite exponent.
     limit = where((d > 1.0) ^ (y < 0.0), x.full(math.inf), x.full(0.0))
-    value = where((d == 0.0) | (d == math.inf) | endless, limit, value)
+    value = where(is_zero(x) | (d == math.inf) | endless, limit, value)
     value = where(odd & is_negative(x), -value, value)
-    value = where((x < 0.0) & ~whole & (d != math.inf), math.nan, value)
+    negative = is_negative(x) & ~is_zero(x)
+    value = where(negative & ~whole & (d != math.inf), math.nan, value)
     value = where((x == x) & (y == y), value, math.nan)
     value = where((d == 1.0) & endless, 1.0, value)
-    return where((y == 0.0) | (x == 1.0), 1.0, value)
+    return where(is_zero(y) | (x == 1.0), 1.0, value)
 
 
 # ---- cube root ---------------------------------------------------------------------------------
 def cbrt(x: Term) -> Term:
     """By two steps towards 1 / cbrt(x), from a guess on the bits."""
-    d = abs(x).to(FLOAT64)
+    d = _wide(x)
     high = d.cast(INT64) >> 32
     y = ((0x553EF0FF - ((high * 0x55555556) >> 32)) << 32).cast(FLOAT64)
     for _ in range(2):
         e = 1.0 - d * y * y * y
         y = y + y * e * (e * (2 / 9) + 1 / 3)
     root = copysign((d * y * y).to(FLOAT32), x)
-    return where((x == 0.0) | (abs(x) == math.inf), x, root)
+    return where(is_zero(x) | ~is_finite(x), x, root)

@@ -15,7 +15,11 @@ from hloom.ops.formula import (
     clip,
     copysign,
     flip,
+    is_finite,
     is_negative,
+    is_tiny,
+    is_zero,
+    magnitude,
     maximum,
     minimum,
     polynomial,
@@ -167,9 +171,11 @@ _LG = (
 
 def _log_parts(d: Term) -> tuple[Term, Term]:
     """k and f with d = 2**k (1 + f), 1 + f from sqrt(1/2) to sqrt(2), of a positive number."""
-    bits = d.cast(INT64)
+    # The bits of a subnormal number, taken as an integer, are the number times 2**1074.
+    bits = where(is_tiny(d), d.bits().to(FLOAT64), d).bits()
     k = (bits - 0x3FE6A09E00000000) >> 52
-    return k.to(FLOAT64), (bits - (k << 52)).cast(FLOAT64) - 1.0
+    exponent = where(is_tiny(d), k - 1074, k)
+    return exponent.to(FLOAT64), (bits - (k << 52)).cast(FLOAT64) - 1.0
 
 
 def _log_rest(f: Term) -> tuple[Term, Term]:
@@ -182,8 +188,8 @@ def _log_rest(f: Term) -> tuple[Term, Term]:
 
 def _logarithm(x: Term, value: Term) -> Term:
     """`value` for the positive finite; log of the others."""
-    others = where(x == 0.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
-    return where((x > 0.0) & (x < math.inf), value, others)
+    others = where(is_zero(x), x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
+    return where(is_finite(x) & (x.bits() > 0), value, others)
 
 
 def log(x: Term) -> Term:
@@ -204,7 +210,7 @@ def log1p(x: Term) -> Term:
     h, r = _log_rest(f)
     value = k * LN2_HIGH - ((h - (r + (k * LN2_LOW + lost))) - f)
     others = where(x == -1.0, x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
-    return where(x == 0.0, x, where((x > -1.0) & (x < math.inf), value, others))
+    return where(is_tiny(x), x, where((x > -1.0) & (x < math.inf), value, others))
 
 
 def _log_to_base(x: Term, high: float, low: float, step: tuple[float, float]) -> Term:
@@ -312,9 +318,10 @@ def sinh(x: Term) -> Term:
 # ---- cube root ---------------------------------------------------------------------------------
 def cbrt(x: Term) -> Term:
     """0.6 ulp: the program of f32, and one step more, on a root of 17 bits whose cube is exact."""
-    size = abs(x)
-    small = size < 1e-280  # or else the last correction is flushed
-    d = size * where(small, x.full(2.0**60), x.full(1.0))
+    size, tiny = abs(x), is_tiny(x)
+    small = tiny | (size < 1e-280)  # or else the last correction is flushed
+    # The bits of a subnormal number, taken as an integer, are the number times 2**1074.
+    d = where(tiny, magnitude(x).to(FLOAT64), size * where(small, x.full(2.0**60), x.full(1.0)))
     high = d.cast(INT64) >> 32
     y = ((0x553EF0FF - ((high * 0x55555556) >> 32)) << 32).cast(FLOAT64)
     for _ in range(2):
@@ -324,5 +331,5 @@ def cbrt(x: Term) -> Term:
     head = ((r.cast(INT64) + (1 << 34)) & -(1 << 35)).cast(FLOAT64)
     tail = r - head
     r = r + ((d - head * head * head) - 3.0 * head * tail * (head + tail)) * y * y * (1 / 3)
-    r = r * where(small, x.full(2.0**-20), x.full(1.0))
-    return where((x == 0.0) | (size == math.inf), x, copysign(r, x))
+    r = r * where(tiny, x.full(2.0**-358), where(small, x.full(2.0**-20), x.full(1.0)))
+    return where(is_zero(x) | ~is_finite(x), x, copysign(r, x))

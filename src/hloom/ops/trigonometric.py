@@ -261,8 +261,7 @@ def cosh(x: Any) -> Any:
 
 tanh_p = Elementwise(
     "tanh",
-    hlo="tanh",
-    formula={"complex": complex_programs.tanh},
+    formula={"float": programs.tanh, "complex": complex_programs.tanh},
     numpy=np.tanh,
     jvp=[in_float32(lambda t, out, x: mul(t, _sech_squared(x, out)))],
     domain="inexact",

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.config import enable_x64
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal
@@ -79,6 +80,7 @@ class Lowering(Vocabulary):
         Every line gets the location of its equation, or, if not `located`, the one in force.
         """
         env: dict[Any, Operand] = dict(zip(jaxpr.inputs, operands, strict=True))
+        known: set[Any] = set()  # variables whose values a compiler could compute
         ending = self.ending
         places = self.module.places if located else None
         for equation in jaxpr.equations:
@@ -89,6 +91,11 @@ class Lowering(Vocabulary):
                 self.ending = self.module.place(equation.source) if place is None else place
             inputs = [env.get(atom) or self._literal(atom) for atom in equation.inputs]
             primitive, outputs = equation.primitive, equation.outputs
+            if all([atom.__class__ is Literal or atom in known for atom in equation.inputs]):
+                if primitive.elementwise:
+                    inputs = [self._hidden(x) for x in inputs]
+                else:
+                    known.update(outputs)
             if primitive.multiple:
                 avals = [var.aval for var in outputs]
                 made = primitive.emit(self, avals, *inputs, **equation.params)
@@ -101,6 +108,24 @@ class Lowering(Vocabulary):
                     _check(equation, [made], [var.aval])
         self.ending = ending
         return [env.get(atom) or self._literal(atom) for atom in jaxpr.outputs]
+
+    def _hidden(self, x: Operand) -> Operand:
+        """A known operand of a function, which the compiler is not to evaluate.
+
+        Its answers for constants are others than the program's: subnormal numbers are not flushed,
+        and exp, tanh and other functions are those of the C library.  So the bits are combined with
+        a zero that it does not see through: an element of an array behind a barrier.
+        """
+        kind, width = dtypes.kind(x.aval.dtype), dtypes.bits(x.aval.dtype)
+        if kind == "complex":
+            return self.complex(self._hidden(self.real(x)), self._hidden(self.imag(x)))
+        if kind != "float" or width < 16:
+            return x
+        bits = self.bitcast(x, np.dtype(f"int{width}"))
+        zeros = self.barrier(self.constant(np.arange(2, dtype=bits.aval.dtype), bits.aval.update(shape=(2,))))
+        zero = self.reshape(self.slice(zeros, (0,), (1,)), ())
+        zero = self.broadcast(zero, bits.aval.shape, ()) if bits.aval.shape else zero
+        return self.bitcast(self.elementwise("xor", bits, zero), x.aval.dtype)
 
     def _literal(self, atom: Any) -> Operand:
         if atom.__class__ is not Literal:
