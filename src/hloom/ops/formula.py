@@ -275,6 +275,15 @@ def copysign(x: Term, y: Term) -> Term:
     return (magnitude(x) | sign_of(y)).cast(x.dtype)
 
 
+def rounded(product: Term) -> Term:
+    """A product that is not fused with the sum it goes into.
+
+    Where two products are added XLA fuses either, and which one is a matter of what else there is:
+    of the two only one may be left to it.
+    """
+    return where(product == product, product, math.nan)
+
+
 # ---- numbers ---------------------------------------------------------------------------------
 def polynomial(x: Term, *coefficients: float) -> Term:
     """Horner's scheme, the lowest order first: `c[0] + x * (c[1] + x * (...))`."""

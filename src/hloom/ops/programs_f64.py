@@ -23,6 +23,7 @@ from hloom.ops.formula import (
     maximum,
     minimum,
     polynomial,
+    rounded,
     sign_of,
     where,
 )
@@ -183,7 +184,7 @@ def _log_rest(f: Term) -> tuple[Term, Term]:
     s = f / (2.0 + f)
     z = s * s
     h = f * f * 0.5
-    return h, s * (h + z * polynomial(z, *_LG))
+    return h, rounded(s * (h + z * polynomial(z, *_LG)))
 
 
 def _logarithm(x: Term, value: Term) -> Term:

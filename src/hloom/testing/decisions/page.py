@@ -65,11 +65,31 @@ Some answers are not a matter of one operation but of how a program is compiled.
 - Always, XLA is told to leave out its algebraic simplifier, `algsimp`, which changes results (see
   *What a compiler may rewrite*), and to call its library of kernels for products of matrices only,
   since that library loses NaN in reductions (see *Order, extremes and signs*). Both stand in
-  `hloom.engines.xla.REPAIRS`. The first costs no time, the second is made up for by the shape in
-  which hloom writes reductions.
+  `hloom.engines.settings.REPAIRS`. The first costs no time, the second is made up for by the shape
+  in which hloom writes reductions.
 - Under `with hloom.exact():` programs are compiled without fused products and sums. Then one
   program gives what NumPy gives operation by operation, for operations that are rounded correctly.
   It is up to 20 times slower.
+
+## One call, one answer
+
+How a program is compiled is decided by its text and the types of its operands alone, in
+`hloom.engines.settings`. So the same call gives the same bits: in a loop, seconds later, in another
+process, from the cache on disk or compiled anew, under whatever load, on any number of threads.
+(Another processor or another jaxlib may give others.)
+
+A function of one element gives one answer for one operand: it does not matter how many elements
+stand beside it and where, nor whether it is called eagerly, by itself under `jit`, or with a
+constant. What may differ, in the last digits, and nothing else:
+
+- **Under `jit`, a product and a sum that come to stand side by side** are rounded once, not twice
+  (see *A product and a sum round twice*), also where one of them belongs to the next function; and
+  how they are paired may change with what else stands in the program.
+- **What brings many elements together** (sums, means, products, norms, products of matrices,
+  convolutions, Fourier transforms) adds in an order that depends on shape and layout. So a row has
+  another sum beside other rows, and `jit(f)` may add in another order than `f`.
+- **`hloom.exact()`** has neither of the first kind: `jit(f)`, `f`, and any part of a larger program
+  give the same bits of one operand.
 
 How many units in the last place functions may be off is not decided here: `hloom.testing` has a
 budget for each, with a reason.
