@@ -23,6 +23,7 @@ from hloom.ops.formula import (
     is_negative,
     is_zero,
     maximum,
+    rounded,
     sign_of,
     where,
 )
@@ -67,7 +68,7 @@ def log(z: Term) -> Term:
 def log1p(z: Term) -> Term:
     """The logarithm of the length of 1 + z, near 1 by what it exceeds 1; and its direction."""
     x, y = z.real, z.imag
-    near = programs.log1p(x * (x + 2.0) + y * y) * 0.5  # NumPy's has no digit of a small z
+    near = programs.log1p(rounded(x * (x + 2.0)) + y * y) * 0.5  # NumPy's has no digit of a small z
     far = programs.log(hypot(x + 1.0, y))
     is_near = (abs(x) < 0.5) & (abs(y) < 0.5)
     return complex_of(where(is_near, near, far), programs.atan2(y, x + 1.0))
@@ -77,7 +78,7 @@ def expm1(z: Term) -> Term:
     """As NumPy: expm1(x) cos(y) - 2 sin(y/2)**2, and exp(x) sin(y)."""
     x, y = z.real, z.imag
     half = programs.sin(y * 0.5)
-    real = programs.expm1(x) * programs.cos(y) - half * half * 2.0
+    real = rounded(programs.expm1(x) * programs.cos(y)) - half * half * 2.0
     return complex_of(real, programs.exp(x) * programs.sin(y))
 
 

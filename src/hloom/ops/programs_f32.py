@@ -24,6 +24,7 @@ from hloom.ops.formula import (
     is_zero,
     magnitude,
     polynomial,
+    rounded,
     sign_of,
     where,
 )
@@ -209,7 +210,7 @@ def log2(x: Term) -> Term:
 
 def log10(x: Term) -> Term:
     k, p = _log_parts(_wide(x))
-    return _logarithm(x, k * math.log10(2) + p * (1 / math.log(10)))
+    return _logarithm(x, rounded(k * math.log10(2)) + p * (1 / math.log(10)))
 
 
 def log1p(x: Term) -> Term:
@@ -300,12 +301,12 @@ def _hyperbolic(x: Term) -> tuple[Term, Term, Term, Term]:
 
 def sinh(x: Term) -> Term:
     s, c, a, b = _hyperbolic(x)
-    return copysign(((a - b) * c + (a + b) * s).to(FLOAT32), x)
+    return copysign((rounded((a - b) * c) + (a + b) * s).to(FLOAT32), x)
 
 
 def cosh(x: Term) -> Term:
     s, c, a, b = _hyperbolic(x)
-    return ((a + b) * c + (a - b) * s).to(FLOAT32)
+    return (rounded((a + b) * c) + (a - b) * s).to(FLOAT32)
 
 
 # ---- power -------------------------------------------------------------------------------------

@@ -56,10 +56,10 @@ def _reduced(x: Term) -> tuple[Term, Term, Term]:
     r = s + low
     tail = (s - r) + low
     z = r * r
-    sin = r + (r * z * polynomial(z, *_SIN) + tail * (1.0 - z * 0.5))
+    sin = r + (rounded(r * z * polynomial(z, *_SIN)) + tail * (1.0 - z * 0.5))
     half = z * 0.5
     one = 1.0 - half
-    cos = one + (((1.0 - one) - half) + (z * z * polynomial(z, *_COS) - r * tail))
+    cos = one + (((1.0 - one) - half) + (rounded(z * z * polynomial(z, *_COS)) - r * tail))
     return sin, cos, k.to(INT64)
 
 
@@ -221,7 +221,7 @@ def _log_to_base(x: Term, high: float, low: float, step: tuple[float, float]) ->
     head = ((f - h).cast(INT64) & -(1 << 32)).cast(FLOAT64)
     tail = (f - head) - h + r
     whole, main = k * step[0], head * high
-    rest = k * step[1] + (tail + head) * low + tail * high
+    rest = rounded(k * step[1]) + (tail + head) * low + tail * high
     total = whole + main
     return _logarithm(x, (rest + ((whole - total) + main)) + total)
 
@@ -285,7 +285,7 @@ def _expm1_parts(x: Term) -> tuple[Term, Term]:
     high, low = x - k * LN2_HIGH, k * LN2_LOW
     r = high - low
     c = (high - r) - low
-    return k, r + (r * r * polynomial(r, *_EXPM1) + c * (1.0 + r))
+    return k, r + (rounded(r * r * polynomial(r, *_EXPM1)) + c * (1.0 + r))
 
 
 def expm1(x: Term) -> Term:
