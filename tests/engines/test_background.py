@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from hloom.engines import background
 from hloom.engines.background import Worker
 
 
@@ -21,7 +20,6 @@ def test_jobs_run_in_order_on_one_thread() -> None:
 def test_no_thread_starts_without_a_job() -> None:
     before = threading.active_count()
     worker = Worker()
-    worker.busy()
     worker.end()
     assert threading.active_count() == before
 
@@ -32,25 +30,6 @@ def test_a_failing_job_warns_and_the_next_one_runs(recwarn: pytest.WarningsRecor
     worker.submit(done.set)
     assert done.wait(10)
     assert any("division by zero" in str(warning.message) for warning in recwarn)
-
-
-def test_jobs_wait_while_others_compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "QUIET", 0.2)
-    worker, done = Worker(), threading.Event()
-    worker.busy()
-    start = time.monotonic()
-    worker.submit(done.set)
-    assert done.wait(10)
-    assert time.monotonic() - start >= 0.19
-
-
-def test_jobs_do_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "QUIET", 60.0)
-    monkeypatch.setattr(background, "PATIENCE", 0.05)
-    worker, done = Worker(), threading.Event()
-    worker.busy()
-    worker.submit(done.set)
-    assert done.wait(10)
 
 
 def test_the_end_waits_for_the_job_in_hand_and_drops_the_rest() -> None:

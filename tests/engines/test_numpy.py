@@ -49,7 +49,7 @@ def test_a_program_runs_by_its_numpy_rules(engine: NumpyEngine) -> None:
         ],
         [z, y, x, two],
     )
-    program = engine.compile(jaxpr, name="f", tier="fast", donated=(0,), on_upgrade=None)
+    program = engine.compile(jaxpr, name="f", tier="fast", donated=(0,))
     results = run(engine, program, np.arange(3, dtype="f4"))
     assert [r.tolist() for r in results] == [6, [0, 2, 4], [0, 1, 2], 2]
     assert [out.shape for out in program.outs] == [(), (3,), (3,), ()]

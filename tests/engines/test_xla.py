@@ -11,12 +11,7 @@ import pytest
 from hloom import errors
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.engines import ENGINES, buffers, jaxlib_compat, memory
-from hloom.engines.xla import (
-    AT_FIRST,
-    GuardedRun,
-    XlaEngine,
-    check_sizes,
-)
+from hloom.engines.xla import GuardedRun, XlaEngine, check_sizes
 from tests.engines.programs import (
     aval,
     count_down,
@@ -161,7 +156,7 @@ def test_a_refused_program_names_operation_and_line_and_is_saved(xla: XlaEngine)
     saved.unlink()
 
 
-# ---- tiers -------------------------------------------------------------------------------------
+# ---- settings ----------------------------------------------------------------------------------
 
 
 class Recorder(XlaEngine):
@@ -171,96 +166,25 @@ class Recorder(XlaEngine):
         super().__init__()
         self.settings: list[str] = []
 
-    def load(self, text: str, setting: str, name: str, waits: bool = False) -> object:
+    def load(self, text: str, setting: str, name: str) -> object:
         self.settings.append(setting)
-        return super().load(text, setting, name, waits)
+        return super().load(text, setting, name)
 
 
 def kinds(size: int, dtype: str = "float32") -> tuple[list, list]:
     return [aval((size,), dtype)], [aval((size,), dtype)]
 
 
-def test_a_fast_program_is_compiled_by_its_size(folder: Path) -> None:
+def test_a_fast_program_is_compiled_by_its_text_and_types(folder: Path) -> None:
     engine = Recorder()
-    engine.compile_text(double(10), *kinds(10), tier="fast")
-    engine.compile_text(double(5000), *kinds(5000), tier="fast")
-    engine.compile_text(count_down(10), *kinds(10, "int32"), tier="fast")  # a loop
-    engine.compile_text(double(10), *kinds(10))
-    assert engine.settings == ["small", "medium", "medium", "default"]
-
-
-@pytest.mark.skipif(AT_FIRST != "medium", reason="compiled for speed at once")
-@pytest.mark.parametrize(("size", "at_first"), [(1 << 18, "medium"), (1 << 11, "small")])
-def test_a_larger_fast_program_is_compiled_again_for_speed(
-    folder: Path, size: int, at_first: str
-) -> None:
-    x = np.arange(size, dtype="f4")
-    engine, upgraded, came = Recorder(), [], threading.Event()
-
-    def swap(program: object) -> None:
-        upgraded.append((program, threading.current_thread().name))
-        came.set()
-
-    first = engine.compile_text(double(size), *kinds(size), tier="fast", on_upgrade=swap)
-    np.testing.assert_array_equal(run(engine, first, x)[0], x + x)
-    assert came.wait(20)
-    ((second, thread),) = upgraded
-    assert thread == "hloom"
-    np.testing.assert_array_equal(run(engine, second, x)[0], x + x)
-    assert sorted(engine.settings) == ["default", at_first]
-
-    # Another process finds the fast program on disk, and has nothing to upgrade.
-    other = Recorder()
-    other.compile_text(double(size), *kinds(size), tier="fast", on_upgrade=pytest.fail)
-    assert other.settings == []
-
-
-@pytest.mark.skipif(AT_FIRST != "default", reason="compiled again in the background")
-def test_a_large_fast_program_is_compiled_for_speed_at_once(folder: Path) -> None:
-    engine = Recorder()
-    size = 1 << 18
-    engine.compile_text(double(size), *kinds(size), tier="fast", on_upgrade=pytest.fail)
-    engine.worker.end()
-    assert engine.settings == ["default"]
-
-
-def test_any_program_can_be_promoted(folder: Path) -> None:
-    engine, upgraded, came = Recorder(), [], threading.Event()
-
-    def swap(program: object) -> None:
-        upgraded.append(program)
-        came.set()
-
-    engine.promote(double(10), [aval((10,))], swap, name="f")
-    assert came.wait(20)
-    assert run(engine, upgraded[0], np.ones(10, "f4"))[0].tolist() == [2] * 10
-    assert engine.settings == ["default"]
-
-
-def test_small_programs_are_not_upgraded(folder: Path) -> None:
-    engine = Recorder()
-    engine.compile_text(double(10), *kinds(10), tier="fast", on_upgrade=pytest.fail)
-    engine.worker.end()
-    assert engine.settings == ["small"]
-
-
-def test_a_process_may_end_while_programs_are_compiled_in_the_background() -> None:
-    python(
-        """
-import numpy as np
-from hloom.core.aval import ShapedArray
-from hloom.engines import ENGINES
-from hloom.engines import background
-background.QUIET = 0.0
-engine = ENGINES["xla"]
-for size in range(1 << 18, (1 << 18) + 5):
-    kinds = [ShapedArray((size,), np.dtype("float32"))]
-    t = f"tensor<{size}xf32>"
-    text = f"func.func @main(%x: {t}) -> {t} {{ %0 = stablehlo.tanh %x : {t}\\n return %0 : {t} }}"
-    engine.promote(text, kinds, lambda program: None)
-""",
-        HLOOM_CACHE="0",
-    )
+    for _ in range(2):  # with nothing on disk, and with all of it
+        engine.compile_text(double(10), *kinds(10), tier="fast")
+        engine.compile_text(double(5000), *kinds(5000), tier="fast")
+        engine.compile_text(double(1 << 19), *kinds(1 << 19), tier="fast")
+        engine.compile_text(count_down(10), *kinds(10, "int32"), tier="fast")  # a loop
+        engine.compile_text(multiply_add(10), kinds(10)[0] * 3, kinds(10)[1], tier="fast")
+        engine.compile_text(double(10), *kinds(10))
+    assert engine.settings == ["small", "fast", "fast", "fast", "fast", "default"] * 2
 
 
 # ---- memory ------------------------------------------------------------------------------------

@@ -4,42 +4,34 @@ from __future__ import annotations
 
 import atexit
 import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable
 
-QUIET = 0.05  # seconds without a compilation elsewhere, before a job begins
-PATIENCE = 1.0  # seconds that a job waits for that at most
 LONGEST = 64  # jobs in line; then the oldest is dropped, for what was asked for last is in use
 
 Job = Callable[[], object]
 
 
 class Worker:
-    """Runs jobs one after another, in quiet moments.
+    """Runs jobs one after another.
 
     A jaxlib call that is under way when Python ends would crash it, so the worker is ended first: a
     job in hand is waited for, jobs in line are dropped.
     """
 
     def __init__(self) -> None:
-        self._jobs: deque[tuple[float, Job]] = deque(maxlen=LONGEST)
+        self._jobs: deque[Job] = deque(maxlen=LONGEST)
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._ended = False
-        self._quiet_from = 0.0
-
-    def busy(self) -> None:
-        """Tell that the caller is compiling: jobs wait, so as not to slow it down."""
-        self._quiet_from = time.monotonic() + QUIET
 
     def submit(self, job: Job) -> None:
         """Run `job` some time later; an exception of it becomes a warning."""
         with self._changed:
             if self._ended:
                 return
-            self._jobs.append((time.monotonic() + PATIENCE, job))
+            self._jobs.append(job)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hloom", daemon=True)
                 self._thread.start()
@@ -64,16 +56,10 @@ class Worker:
                 warnings.warn(text, RuntimeWarning, stacklevel=1)
 
     def _next(self) -> Job | None:
-        """The next job, when its time has come; None at the end."""
+        """The next job; None at the end."""
         with self._changed:
             while not self._ended:
-                if not self._jobs:
-                    self._changed.wait()
-                    continue
-                latest, job = self._jobs[0]
-                pause = min(self._quiet_from, latest) - time.monotonic()
-                if pause <= 0:
-                    self._jobs.popleft()
-                    return job
-                self._changed.wait(pause)
+                if self._jobs:
+                    return self._jobs.popleft()
+                self._changed.wait()
         return None

@@ -28,7 +28,7 @@ def _programs(x: Term) -> ModuleType:
 
 # ---- exponentials and logarithms ---------------------------------------------------------------
 #: Below so many elements XLA computes those one by one that fill no vector, some with another
-#: program: exp, log (jaxlib 0.10), tanh (0.12).
+#: program: exp and log of f32 (jaxlib 0.10), tanh (0.12).
 FEW = 64
 
 
@@ -46,7 +46,9 @@ def _in_vectors(x: Term, name: str) -> Term:
 
 
 def exp(x: Term) -> Term:
-    return _in_vectors(x, "exponential")
+    if x.dtype == FLOAT32:
+        return _in_vectors(x, "exponential")
+    return x.apply("exponential")
 
 
 def large(x: Term) -> float:

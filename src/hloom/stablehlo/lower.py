@@ -91,7 +91,7 @@ class Lowering(Vocabulary):
                 self.ending = self.module.place(equation.source) if place is None else place
             inputs = [env.get(atom) or self._literal(atom) for atom in equation.inputs]
             primitive, outputs = equation.primitive, equation.outputs
-            if all([atom.__class__ is Literal or atom in known for atom in equation.inputs]):
+            if all(atom.__class__ is Literal or atom in known for atom in equation.inputs):
                 if primitive.elementwise:
                     inputs = [self._hidden(x) for x in inputs]
                 else:
@@ -122,7 +122,8 @@ class Lowering(Vocabulary):
         if kind != "float" or width < 16:
             return x
         bits = self.bitcast(x, np.dtype(f"int{width}"))
-        zeros = self.barrier(self.constant(np.arange(2, dtype=bits.aval.dtype), bits.aval.update(shape=(2,))))
+        aval = bits.aval.update(shape=(2,))
+        zeros = self.barrier(self.constant(np.arange(2, dtype=aval.dtype), aval))  # no splat
         zero = self.reshape(self.slice(zeros, (0,), (1,)), ())
         zero = self.broadcast(zero, bits.aval.shape, ()) if bits.aval.shape else zero
         return self.bitcast(self.elementwise("xor", bits, zero), x.aval.dtype)
