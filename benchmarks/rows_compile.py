@@ -66,6 +66,31 @@ def new_shape(library: Library) -> Fresh:
     )
 
 
+def first_call(function: Callable[[Library, Any], Any]) -> Callable[[Library], Fresh]:
+    """A task: a function of an array of a length that this process has never seen."""
+
+    def setup(library: Library) -> Fresh:
+        sizes = count(1001)
+        return Fresh(
+            prepare=lambda: library.array(np.linspace(0.1, 0.9, next(sizes), dtype=np.float32)),
+            call=partial(function, library),
+        )
+
+    return setup
+
+
+FIRST_CALLS_OF: dict[str, Callable[[Library, Any], Any]] = {
+    "sin(x)": lambda library, x: library.xp.sin(x),
+    "x.std()": lambda library, x: library.xp.std(x),
+    "betainc(x, x, x)": lambda library, x: library.root.lax.betainc(x, x, x),
+    "lgamma(x)": lambda library, x: library.root.lax.lgamma(x),
+    "interp(x, x, x)": lambda library, x: library.xp.interp(x, x, x),
+    "percentile(x, 30)": lambda library, x: library.xp.percentile(x, 30),
+    "convolve(x, x)": lambda library, x: library.xp.convolve(x, x),
+    "x[x > 0.5] + 1": lambda library, x: x[x > 0.5] + 1,
+}
+
+
 def new_shape_from_disk(library: Library) -> Figures:
     """The same in a new process, after another one has left its executables in the disk cache."""
     folder = mkdtemp(dir=os.environ["HLOOM_CACHE_DIR"])
@@ -113,6 +138,10 @@ ROWS = [
         against=("jax", NEW_SHAPE),
         only=("hloom",),
     ),
+    *[
+        Row(f"{name}, new shape", first_call(function), only=COMPILED)
+        for name, function in FIRST_CALLS_OF.items()
+    ],
     Row("text of a 1,500-equation chain", text_of(chain), 0.15, only=COMPILED),
     Row("text of the chain's gradient", text_of(chain_gradient), only=COMPILED),
 ]

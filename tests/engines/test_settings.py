@@ -33,8 +33,8 @@ SURE: dict[str, Callable[..., Any]] = {
     "root": lambda x: lax.sqrt(lax.abs(x)),
     "rounding": lambda x: lax.floor(x) + lax.ceil(x) + lax.round(x),
     "comparison": lambda x: (x > 0.5) & (x != x.T.reshape(x.shape)),
-    "extremes": lambda x: lax.max(lax.min(x, x[::-1]), lax.neg(x)),
-    "choice": lambda x: lax.select(x > 0, x, lax.neg(x)),
+    "choice": lambda x: lax.select(x[::-1].astype("i4") > 0, x, lax.neg(x)),
+    "extremes": lambda x: lax.max(lax.min(x.astype("i4"), 2), x[::-1].astype("i4")),
     "sort": lambda x: jnp.sort(x, axis=1),
     "argsort": lambda x: jnp.argsort(x, axis=0),
     "moves": lambda x: jnp.concatenate([jnp.pad(x, 1)[:8, :12].T, x.reshape(12, 8)], 1),
@@ -46,7 +46,10 @@ SURE: dict[str, Callable[..., Any]] = {
     "complex parts": lambda x: lax.complex(x, -x),
 }
 # Elementary functions, whose bits must not depend on the size: never "small".
-FUSED = [jnp.sin, jnp.exp, jnp.tanh, jnp.log2, jnp.cbrt, lax.erf, lambda x: x * x + 1, jnp.hypot]
+FUSED = [
+    jnp.sin, jnp.exp, jnp.tanh, jnp.log2, jnp.cbrt, lax.erf, lambda x: x * x + 1, jnp.hypot,
+    lambda x: lax.max(x, -x), lambda x: lax.select(x > 0, x, -x), lambda x: jnp.clip(x, 0, 1),
+]  # fmt: skip
 
 
 def program(f: Callable[..., Any], *xs: Any) -> tuple[str, int, Any]:

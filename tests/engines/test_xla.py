@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -299,7 +298,6 @@ assert threading.active_count() == 1
 def test_threads_start_one_client_and_one_engine() -> None:
     python(
         """
-import threading
 from hloom.engines import ENGINES
 seen = []
 def start():

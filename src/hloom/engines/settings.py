@@ -56,7 +56,7 @@ _MOVE = frozenset(
     reverse scatter select slice transpose
     """.split()
 )
-# or round once.  (A product does too, if there is no sum that it could be fused with.)
+# or round once.
 _ROUND_ONCE = _MOVE | frozenset(
     """
     abs add and ceil clamp compare convert count_leading_zeros divide floor is_finite maximum
@@ -64,9 +64,15 @@ _ROUND_ONCE = _MOVE | frozenset(
     shift_right_arithmetic shift_right_logical sign sort sqrt subtract xor
     """.split()
 )
+# But of floats, side by side: a product and a sum are fused, a comparison and a choice may become
+# a maximum; and a maximum flushes subnormal numbers at level 0 and nowhere else.
+_TOGETHER = (
+    ({"multiply"}, {"add", "subtract"}),
+    ({"compare"}, {"select"}),
+    ({"maximum", "minimum", "clamp"}, {"maximum", "minimum", "clamp"}),
+)
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo|func)\.(\w+)")
-_PRODUCT = re.compile(r"stablehlo\.multiply .*[x<]b?f\d")
-_SUM = re.compile(r"stablehlo\.(?:add|subtract) .*[x<]b?f\d")
+_OF_FLOATS = re.compile(r"stablehlo\.(\w+) .*[x<]b?f\d")
 # What brings many elements together, in an order that is a matter of size anyway.
 _REDUCTION = re.compile(
     r'applies stablehlo\.(?!or |and )|"stablehlo\.reduce|stablehlo\.(?:dot_general|convolution|fft)'
@@ -83,7 +89,7 @@ def setting(text: str, moved: int) -> str:
     if moved < SMALL and "stablehlo.while" not in text:  # a loop runs for long on few bytes
         if _REDUCTION.search(text) or _is_sure(text):
             return "small"
-    return "default" if "stablehlo.scatter" in text else "fast"
+    return "default" if moved >= SMALL and "stablehlo.scatter" in text else "fast"
 
 
 def _is_sure(text: str) -> bool:
@@ -91,4 +97,5 @@ def _is_sure(text: str) -> bool:
     operations = set(_OPERATION.findall(text)) - {"func", "call"}
     if "complex<" in text:
         return operations <= _MOVE
-    return operations <= _ROUND_ONCE and not (_PRODUCT.search(text) and _SUM.search(text))
+    floats = set(_OF_FLOATS.findall(text))
+    return operations <= _ROUND_ONCE and not any(a & floats and b & floats for a, b in _TOGETHER)
