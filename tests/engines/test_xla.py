@@ -298,6 +298,7 @@ assert threading.active_count() == 1
 def test_threads_start_one_client_and_one_engine() -> None:
     python(
         """
+import threading
 from hloom.engines import ENGINES
 seen = []
 def start():

@@ -61,7 +61,7 @@ def hypot(x: Term, y: Term) -> Term:
 def log(z: Term) -> Term:
     x, y = z.real, z.imag
     # XLA's own logarithm has the accurate log |z|.
-    size = where(is_inf(x) | is_inf(y), math.inf, z.apply("log").real)
+    size = where(is_inf(x) | is_inf(y), math.inf, programs.in_vectors(z, lambda z: z.apply("log")).real)
     return complex_of(size, programs.atan2(y, x))
 
 
@@ -183,7 +183,8 @@ def sin(z: Term) -> Term:
 
 def _in_first_quadrant(name: str, z: Term) -> Term:
     """An inverse function of the operand's image in the first quadrant."""
-    return chlo(name, complex_of(abs(z.real), abs(z.imag)))
+    folded = complex_of(abs(z.real), abs(z.imag))
+    return programs.in_vectors(folded, lambda z: chlo(name, z))
 
 
 def _unknown(z: Term, part: Term) -> Term:
@@ -207,7 +208,7 @@ def asinh(z: Term) -> Term:
 
 def acos(z: Term) -> Term:
     x, y = z.real, z.imag
-    w = chlo("acos", complex_of(x, abs(y)))
+    w = programs.in_vectors(complex_of(x, abs(y)), lambda z: chlo("acos", z))
     real = where(is_zero(x) & is_nan(y), math.pi / 2, w.real)
     return complex_of(real, -copysign(_unknown(z, w.imag), y))
 
@@ -215,7 +216,7 @@ def acos(z: Term) -> Term:
 def acosh(z: Term) -> Term:
     """acosh(z) is i acos(z) or -i acos(z), whichever has no negative real part."""
     x, y = z.real, z.imag
-    w = chlo("acosh", complex_of(x, abs(y)))
+    w = programs.in_vectors(complex_of(x, abs(y)), lambda z: chlo("acosh", z))
     imag = where(is_zero(x) & is_nan(y), math.pi / 2, w.imag)
     return complex_of(_unknown(z, w.real), copysign(imag, y))
 
@@ -239,7 +240,7 @@ def atan(z: Term) -> Term:
 
 def tanh(z: Term) -> Term:
     x, y = z.real, z.imag
-    w = complex_of(abs(x), abs(y)).apply("tanh")
+    w = programs.in_vectors(complex_of(abs(x), abs(y)), lambda z: z.apply("tanh"))
     real, imag = flip(w.real, sign_of(x)), flip(w.imag, sign_of(y))
     real = where(is_zero(x) & ~is_finite(y), x, real)
     return complex_of(real, where(is_nan(x) & is_zero(y), y, imag))

@@ -32,22 +32,22 @@ def _programs(x: Term) -> ModuleType:
 FEW = 64
 
 
-def _in_vectors(x: Term, name: str) -> Term:
-    """XLA's own operation; of few elements with others beside them that fill the vectors."""
+def in_vectors(x: Term, function: Callable[[Term], Term]) -> Term:
+    """XLA's own function; of few elements with others beside them that fill the vectors."""
     block, size = x.block, x.size
     vectors = -(-size // 16) * 16
     if size >= FEW or size in (0, 1, 2, 4, 8, vectors):
-        return x.apply(name)
+        return function(x)
     flat = block.reshape(x.operand, (size,))
     rest = block.constant(0, ShapedArray((vectors - size,), x.dtype))
     filled = Term(block, block.barrier(block.concatenate([flat, rest], 0)))
-    result = block.barrier(filled.apply(name).operand)
+    result = block.barrier(function(filled).operand)
     return Term(block, block.reshape(block.slice(result, (0,), (size,)), x.shape))
 
 
 def exp(x: Term) -> Term:
     if x.dtype == FLOAT32:
-        return _in_vectors(x, "exponential")
+        return in_vectors(x, lambda x: x.apply("exponential"))
     return x.apply("exponential")
 
 
@@ -68,7 +68,9 @@ def expm1(x: Term) -> Term:
 
 
 def log(x: Term) -> Term:
-    return _in_vectors(x, "log") if x.dtype == FLOAT32 else programs_f64.log(x)
+    if x.dtype == FLOAT32:
+        return in_vectors(x, lambda x: x.apply("log"))
+    return programs_f64.log(x)
 
 
 def log2(x: Term) -> Term:
@@ -161,7 +163,7 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    return _in_vectors(x, "tanh")
+    return in_vectors(x, lambda x: x.apply("tanh"))
 
 
 def asinh(x: Term) -> Term:

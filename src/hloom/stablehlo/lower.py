@@ -67,6 +67,10 @@ def _donations(jaxpr: Jaxpr, donated: Collection[int]) -> dict[int, str]:
     return attributes
 
 
+# The integers of their width, for floats whose constants may be subnormal.
+_SUBNORMAL = {np.dtype(f"float{width}"): np.dtype(f"int{width}") for width in (16, 32, 64)}
+
+
 class Lowering(Vocabulary):
     """A block that Jaxprs are written into: in line, or as a call of a function of their own."""
 
@@ -113,26 +117,40 @@ class Lowering(Vocabulary):
         """A known operand of a function, which the compiler is not to evaluate.
 
         Its answers for constants are others than the program's: subnormal numbers are not flushed,
-        and exp, tanh and other functions are those of the C library.  So the bits are combined with
-        a zero that it does not see through: an element of an array behind a barrier.
+        and exp, tanh and other functions are those of the C library.
         """
         kind, width = dtypes.kind(x.aval.dtype), dtypes.bits(x.aval.dtype)
         if kind == "complex":
             return self.complex(self._hidden(self.real(x)), self._hidden(self.imag(x)))
         if kind != "float" or width < 16:
             return x
-        bits = self.bitcast(x, np.dtype(f"int{width}"))
+        bits = self._hidden_bits("xor", self.bitcast(x, np.dtype(f"int{width}")))
+        return self.bitcast(bits, x.aval.dtype)
+
+    def _hidden_bits(self, combine: str, bits: Operand) -> Operand:
+        """Integers, combined with a zero that the compiler does not see through.
+
+        It is an element of an array behind a barrier; what is the same all over is seen through,
+        and so are two `xor`s.
+        """
         aval = bits.aval.update(shape=(2,))
-        zeros = self.barrier(self.constant(np.arange(2, dtype=aval.dtype), aval))  # no splat
+        zeros = self.barrier(self.constant(np.arange(2, dtype=aval.dtype), aval))
         zero = self.reshape(self.slice(zeros, (0,), (1,)), ())
-        zero = self.broadcast(zero, bits.aval.shape, ()) if bits.aval.shape else zero
-        return self.bitcast(self.elementwise("xor", bits, zero), x.aval.dtype)
+        shape = bits.aval.shape
+        return self.elementwise(combine, bits, self.broadcast(zero, shape, ()) if shape else zero)
 
     def _literal(self, atom: Any) -> Operand:
         if atom.__class__ is not Literal:
             raise ValueError(
                 f"{atom!r} is used before an equation defines it; hloom.core.check_jaxpr says where"
             )
+        integer = _SUBNORMAL.get(atom.aval.dtype)
+        if integer is not None and not atom.aval.shape:
+            value = np.asarray(atom.value, atom.aval.dtype).reshape(())
+            if 0 < abs(value) < dtypes.finfo(value.dtype).tiny:
+                # XLA takes all subnormal constants for one.
+                bits = self.constant(value.view(integer), atom.aval.update(dtype=integer))
+                return self.bitcast(self._hidden_bits("or", bits), atom.aval.dtype)
         return self.constant(atom.value, atom.aval)
 
     def call(self, jaxpr: Jaxpr, operands: Sequence[Operand], name: str = "call") -> list[Operand]:
