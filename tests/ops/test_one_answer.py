@@ -22,7 +22,7 @@ UNARY = (
 STRICT = "logistic rsqrt erf erfc erf_inv lgamma digamma bessel_i0e bessel_i1e integer_pow".split()
 BINARY = "power arctan2 hypot logaddexp logaddexp2 fmod floor_divide divide".split()
 COMPLEX = (
-    "exp exp2 log log10 sin cos tan arcsin arctan sinh tanh arcsinh sqrt square abs angle "
+    "exp exp2 log log10 sin cos tan arcsin sinh tanh arcsinh sqrt square abs angle "
     "reciprocal power divide multiply"
 ).split()
 

@@ -61,7 +61,8 @@ def hypot(x: Term, y: Term) -> Term:
 def log(z: Term) -> Term:
     x, y = z.real, z.imag
     # XLA's own logarithm has the accurate log |z|.
-    size = where(is_inf(x) | is_inf(y), math.inf, programs.in_vectors(z, lambda z: z.apply("log")).real)
+    length = programs.in_vectors(z, lambda z: z.apply("log")).real
+    size = where(is_inf(x) | is_inf(y), math.inf, length)
     return complex_of(size, programs.atan2(y, x))
 
 

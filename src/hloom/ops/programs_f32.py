@@ -349,5 +349,6 @@ def cbrt(x: Term) -> Term:
     for _ in range(2):
         e = 1.0 - d * y * y * y
         y = y + y * e * (e * (2 / 9) + 1 / 3)
-    root = copysign((d * y * y).to(FLOAT32), x)
-    return where(is_zero(x) | ~is_finite(x), x, root)
+    # (copysign here would be miscompiled for many bf16 on jaxlib 0.10.)
+    root = flip((d * y * y).to(FLOAT32), sign_of(x))
+    return where(abs(x) < math.inf, root, x)
