@@ -102,6 +102,13 @@ def test_narrow(name: str, dtype: str) -> None:
     check(name, dtypes.as_dtype(dtype))
 
 
+@pytest.mark.parametrize("name", ["cbrt", "log2", "exp", "sin", "expm1", "sinh", "arctan", "tan"])
+def test_many_bf16_are_those_of_f32_rounded(name: str) -> None:
+    x = jnp.asarray(np.linspace(-30, 30, 200), "bfloat16")
+    wide = function(name)(x.astype("float32")).astype("bfloat16")
+    np.testing.assert_array_equal(bits(function(name)(x)), bits(wide))
+
+
 @pytest.mark.parametrize("name", COMPLEX)
 def test_c64(name: str) -> None:
     check(name, np.complex64)

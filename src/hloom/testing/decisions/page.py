@@ -75,12 +75,14 @@ Some answers are not a matter of one operation but of how a program is compiled.
 
 How a program is compiled is decided by its text and the types of its operands alone, in
 `hloom.engines.settings`. So the same call gives the same bits: in a loop, seconds later, in another
-process, from the cache on disk or compiled anew, under whatever load, on any number of threads.
-(Another processor or another jaxlib may give others.)
+process, from the cache on disk or compiled anew, under whatever load, and, as far as was tried, on
+one processor or many. (Another kind of processor or another jaxlib may give others.)
 
 A function of one element gives one answer for one operand: it does not matter how many elements
 stand beside it and where, nor whether it is called eagerly, by itself under `jit`, or with a
-constant. What may differ, in the last digits, and nothing else:
+constant. (Left over, by one unit in the last place: with jaxlib 0.10 the complex `arctan` and
+`arctanh` under `jit`; with 0.12 `logistic` and `erf_inv` of f32 along short last axes.) What may
+differ, in the last digits:
 
 - **Under `jit`, a product and a sum that come to stand side by side** are rounded once, not twice
   (see *A product and a sum round twice*), also where one of them belongs to the next function; and
