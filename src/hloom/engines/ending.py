@@ -18,6 +18,7 @@ from hloom.config import HOME
 from hloom.core.source import is_ours
 
 PATIENCE = 5.0  # seconds that a call under way in a daemon thread is waited for
+LOOKS = 5  # in a row that must find no call under way
 _forever = threading.Event()
 
 
@@ -40,16 +41,18 @@ def close() -> None:
     """Park daemon threads at their next call; return when none is under way, or after PATIENCE."""
     if HOME.key is not None:
         HOME.key = Closing(HOME.config)  # type: ignore[assignment]
-    latest = time.monotonic() + PATIENCE
-    while _busy() and time.monotonic() < latest:
-        time.sleep(0.001)
-
-
-def _busy() -> bool:
-    """Whether a daemon thread is in this package, and not parked."""
     here = threading.current_thread()
-    frames = sys._current_frames()
     threads = [t for t in threading.enumerate() if t.daemon and t is not here and t.name != "hloom"]
+    latest, quiet = time.monotonic() + PATIENCE, 0
+    # One look may fall between two calls, the first of which needs no program.
+    while threads and quiet < LOOKS and time.monotonic() < latest:
+        time.sleep(0.002)
+        quiet = 0 if _busy(threads) else quiet + 1
+
+
+def _busy(threads: list[threading.Thread]) -> bool:
+    """Whether a thread is in this package, and not parked."""
+    frames = sys._current_frames()
     return any(_under_way(frames.get(thread.ident or 0)) for thread in threads)
 
 
