@@ -8,7 +8,8 @@
 #   make beside-jax  a process that has imported jax as well
 #   make docs        the pages, in build/docs
 #   make engines     docs/engines.md anew: which primitive runs on which engine
-#   make semantics   writes docs/semantics.md anew, from the table of decisions
+#   make semantics   docs/semantics.md anew, from the table of decisions
+#   make names       docs/names.md anew: which names of NumPy and jax are there
 #   make clean       takes away all that the others made
 #
 # Each target makes the environment it needs, once.  PYTHON=... picks the interpreter,
@@ -30,7 +31,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -76,6 +77,9 @@ docs: $(VENV)/ready-docs
 
 semantics: $(VENV)/ready-test
 	$(RUN) -m hloom.testing.decisions docs/semantics.md
+
+names: $(VENV)/ready-test
+	$(RUN) -m hloom.testing.names docs/names.md README.md docs/index.md
 
 # One environment, filled as far as a target asks: .venv/ready-demo has what the demo needs.
 $(VENV)/ready-%: setup.cfg pyproject.toml

@@ -1,0 +1,165 @@
+"""Which public names of NumPy and jax hloom has: what docs/names.md shows.
+
+    python -m hloom.testing.names docs/names.md README.md docs/index.md
+
+`names.txt` beside this file lists the names of the others; each is looked up in hloom.  A name that
+is found may still lack an argument or a dtype: that is what the other tests are about.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LISTS = Path(__file__).with_suffix(".txt")
+
+
+class Module(NamedTuple):
+    """The names that the others have in a module (or in the class Array), parted by hloom."""
+
+    name: str
+    there: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.there) + len(self.missing)
+
+
+def lists(text: str) -> dict[str, list[str]]:
+    """Module -> names: a module stands in brackets, its names after it.
+
+    >>> from hloom.testing.names import lists
+    >>> lists("# a comment\\n[hloom]\\ngrad jit\\nvmap\\n[hloom.ops]\\nsegment_sum")
+    {'hloom': ['grad', 'jit', 'vmap'], 'hloom.ops': ['segment_sum']}
+    """
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            names = found.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            names += line.split()
+    return found
+
+
+def has(place: Any, name: str) -> bool:
+    """Whether a dotted name leads anywhere from here.
+
+    >>> import hloom
+    >>> from hloom.testing.names import has
+    >>> has(hloom, "numpy.linalg.norm"), has(hloom, "numpy.linalg.nrom")
+    (True, False)
+    """
+    for part in name.split("."):
+        if not hasattr(place, part):
+            return False
+        place = getattr(place, part)
+    return True
+
+
+def module(name: str, names: Sequence[str]) -> Module:
+    """The names of a module, looked up in hloom's module of that name."""
+    path, _, last = name.rpartition(".")
+    try:
+        place = getattr(import_module(path), last) if last[0].isupper() else import_module(name)
+    except ModuleNotFoundError:
+        return Module(name, (), tuple(names))
+    there = tuple(x for x in names if has(place, x))
+    return Module(name, there, tuple(x for x in names if x not in there))
+
+
+def modules() -> list[Module]:
+    """All that is listed, in the order of the list."""
+    return [module(*item) for item in lists(LISTS.read_text(encoding="utf-8")).items()]
+
+
+# ---- the page --------------------------------------------------------------------------------
+HEAD = """# Names
+
+hloom keeps the names of NumPy 2 and of jax 0.10.2: a program written for either runs with its
+imports changed, if the names that it uses are there.
+
+{counts}
+
+The page is made by looking each name up: `make names`.
+
+A name that is there may lack an argument or a dtype that the other has; methods that change an
+array in place (`fill`, `put`) are there to say what to use instead. Left out are the primitives of
+jax (names that end in `_p`) and its modules `experimental`, `extend`, `example_libraries`, `ffi`,
+`interpreters` and `ref`, of which hloom has nothing.
+
+| module | has names of | there | missing |
+| --- | --- | --- | --- |"""
+
+# Where the names of a module come from, if not from the module of jax of the same name.
+SOURCES = {
+    "hloom.Array": "`numpy.ndarray`, `jax.Array`",
+    "hloom.numpy": "`numpy`, `jax.numpy`",
+    "hloom.numpy.fft": "`numpy.fft`",
+    "hloom.numpy.linalg": "`numpy.linalg`",
+}
+
+
+SHOWN = ("hloom", "hloom.numpy", "hloom.lax")  # by a sentence that can't have them all
+
+
+def counts(found: Sequence[Module]) -> str:
+    """How much is there, in a sentence that README.md and docs/index.md have too.
+
+    >>> from hloom.testing.names import Module, counts
+    >>> absent = [Module(f"hloom.{x}", (), ("a", "b")) for x in ("nn", "image")]
+    >>> counts([Module("hloom", ("jit",), ("pmap",)), *absent])
+    '1 of 6 names are there: 1 of 2 in `hloom`; 2 modules are missing as a whole.'
+    """
+    there, size = sum(len(x.there) for x in found), sum(x.size for x in found)
+    parts = [f"{len(x.there)} of {x.size} in `{x.name}`" for x in found if x.name in SHOWN]
+    absent = sum(not x.there for x in found)
+    whole = f"{there:,} of {size:,} names are there: {', '.join(parts)}"
+    return f"{whole}; {absent} modules are missing as a whole."
+
+
+def row(found: Module) -> str:
+    """A line of the table of modules."""
+    source = SOURCES.get(found.name, f"`{found.name.replace('hloom', 'jax', 1)}`")
+    return f"| `{found.name}` | {source} | {len(found.there)} | {len(found.missing)} |"
+
+
+def section(found: Module) -> Iterator[str]:
+    """The names of a module: those that are missing first, since they are what is looked for."""
+    yield f"\n## {found.name}"
+    for word, names in (("Missing", found.missing), ("There", found.there)):
+        if names:
+            yield f"\n{word}:\n"
+            yield wrapped(" ".join(f"`{x}`" for x in names))
+
+
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def page(found: Sequence[Module]) -> str:
+    """The page, as MyST."""
+    sections = [line for x in found for line in section(x)]
+    parts = [HEAD.format(counts=wrapped(counts(found))), *map(row, found), *sections]
+    return "\n".join(parts) + "\n"
+
+
+SENTENCE = re.compile(r"^[\d,]+ of [\d,]+ names are there: .*? missing as a whole\.$", re.M | re.S)
+
+
+def main(written: str, *amended: str) -> None:
+    """Write the page anew; in other files only the sentence of `counts`, a paragraph there."""
+    found = modules()
+    Path(written).write_text(page(found), encoding="utf-8")
+    for path in map(Path, amended):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(SENTENCE.sub(wrapped(counts(found)), text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
