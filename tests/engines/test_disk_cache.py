@@ -210,6 +210,19 @@ def test_what_an_ended_process_left_unfinished_is_removed(tmp_path: Path) -> Non
     assert not old.exists() and new.exists()
 
 
+def test_files_of_others_in_the_folder_are_left_alone(tmp_path: Path) -> None:
+    others = [tmp_path / name for name in (".bashrc", "notes.xla", f".{ENTRY}", f"{ENTRY}.xla.bak")]
+    for path in others:
+        path.write_bytes(b"mine")
+        os.utime(path, (1, 1))
+    cache = DiskCache(tmp_path, capacity=1)
+    cache.store(ENTRY, b"program")
+    assert [Path(path).name for _, _, path in cache.entries()] == [f"{ENTRY}.xla"]
+    cache.trim()
+    cache.clear()
+    assert sorted(tmp_path.iterdir()) == sorted(others)
+
+
 def test_processes_may_share_a_folder(folder: Path) -> None:
     program = """
 import numpy as np

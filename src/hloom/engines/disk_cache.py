@@ -19,6 +19,7 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import re
 import stat
 import time
 import warnings
@@ -39,6 +40,9 @@ CAPACITY = 1 << 29  # bytes; at 5 to 20 kB a program that is some 50,000 of them
 _MAGIC = b"hloom 1\n"
 _CHECKSUM = 16  # bytes
 _SUFFIX = ".xla"
+# The folder may be one with other files in it, the user's home say: only these are ever removed.
+_ENTRY = re.compile(r"[0-9a-f]{40}\.xla")
+_UNFINISHED = re.compile(r"\.[0-9a-f]{40}-\d+-\d+")
 _TRIM_ONE_IN = 32  # writes; a look at 10,000 files takes 30 ms
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _STALE = 3600  # seconds after which an unfinished file belongs to nobody
@@ -104,9 +108,9 @@ class DiskCache:
                     status = file.stat(follow_symlinks=False)
                 except OSError:
                     continue
-                if file.name.endswith(_SUFFIX):
+                if _ENTRY.fullmatch(file.name):
                     found.append((status.st_mtime, status.st_size, file.path))
-                elif file.name.startswith(".") and status.st_mtime < time.time() - _STALE:
+                elif _UNFINISHED.fullmatch(file.name) and status.st_mtime < time.time() - _STALE:
                     _unlink(file.path)
         return found
 
