@@ -85,7 +85,7 @@ names: $(VENV)/ready-test
 $(VENV)/ready-%: setup.cfg pyproject.toml
 	@echo 'installing hloom[$*] in $(VENV) (once)'
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@$(RUN) -m pip install -qq --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
 clean:

@@ -1,6 +1,6 @@
 """The tour: NumPy code on immutable arrays, traced, written as StableHLO, compiled and run.
 
-`make demo` runs it.  Every step prints the program and what it gives; the plot of the first step is
+`make demo` runs it.  Every step prints the program and what it gives; what steps 1 and 12 plot is
 written to build/tour.png.
 """
 
@@ -26,8 +26,10 @@ from hloom import jit, lax, make_jaxpr
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402  (the backend is chosen first)
 
-console = Console(width=100)
+console = Console()  # as wide as the terminal; 80 columns where there is none
 PICTURE = Path("build/tour.png")
+figure, axes = plt.subplots(figsize=(9, 4.5), dpi=150, layout="constrained")
+BLUE, ORANGE = "#0072b2", "#d55e00"  # also told apart by who sees no red or no green
 
 
 def step(title: str) -> Callable[[Callable[[], None]], None]:
@@ -41,7 +43,10 @@ def step(title: str) -> Callable[[Callable[[], None]], None]:
         console.print()
         console.print(
             Panel(
-                Syntax(body, "python", background_color="default"), title=title, title_align="left"
+                # Plain code is left in the terminal's own colour, be it dark or light.
+                Syntax(body, "python", theme="ansi_dark", word_wrap=True),
+                title=title,
+                title_align="left",
             )
         )
         fun()
@@ -64,9 +69,7 @@ def fails(call: Callable[[], object]) -> None:
 def plot() -> None:
     x = jnp.linspace(0, 10, 1000)
     y = 2 * jnp.sin(x) * jnp.cos(x)
-    plt.plot(x, y)
-    PICTURE.parent.mkdir(exist_ok=True)
-    plt.savefig(PICTURE)
+    axes.plot(x, y, color=BLUE, label="f(x) = 2 sin(x) cos(x)")
     print(type(x), type(y))
 
 
@@ -113,11 +116,11 @@ def compiled() -> None:
     X = jnp.array(np.random.RandomState(1701).rand(10000, 10))
     print("equal:", np.allclose(norm(X), norm_compiled(X), atol=1e-6))
     for name, f in [("norm", norm), ("norm_compiled", norm_compiled)]:
-        seconds = min(timeit.repeat(lambda f=f: f(X).block_until_ready(), number=20, repeat=5)) / 20
-        print(f"{name}: {seconds * 1e6:.0f} us")
+        timer = timeit.Timer(lambda f=f: f(X).block_until_ready())
+        print(f"{name}: {min(timer.repeat(5, number=20)) / 20 * 1e6:.0f} us")
 
 
-@step("6. A shape that depends on values works outside jit only")
+@step("6. Shapes that depend on values: outside jit only")
 def masks() -> None:
     def get_negatives(x: hloom.Array) -> hloom.Array:
         return x[x < 0]
@@ -127,7 +130,7 @@ def masks() -> None:
     fails(lambda: jit(get_negatives)(x))
 
 
-@step("7. What tracing is: the function runs once per signature, on tracers")
+@step("7. Tracing: the function runs once per signature")
 def tracing() -> None:
     @jit
     def f(x: hloom.Array, y: hloom.Array) -> hloom.Array:
@@ -153,7 +156,7 @@ def stages() -> None:
     print(jit(f).lower(x, y).as_text())
 
 
-@step("9. Python control flow needs values: traced ones are refused, static ones work")
+@step("9. Python's `if` takes static values, not traced ones")
 def static() -> None:
     def f(x: hloom.Array, neg: bool) -> hloom.Array:
         return -x if neg else x
@@ -181,7 +184,7 @@ def shapes() -> None:
     print(repr(g(jnp.ones((2, 3)))))
 
 
-@step("11. The same program on three engines that share no code")
+@step("11. One program on three engines that share no code")
 def engines() -> None:
     def f(x: hloom.Array) -> hloom.Array:
         return jnp.sin(x).sum() + jnp.max(x)
@@ -191,13 +194,28 @@ def engines() -> None:
             print(f"{name:9}", f(jnp.arange(5.0)))
 
 
-@step("12. And it differentiates and vectorises")
+@step("12. It differentiates and vectorises: slopes of step 1")
 def transforms() -> None:
     def f(x: hloom.Array) -> hloom.Array:
-        return jnp.sin(x) * jnp.exp(x) if x.ndim else jnp.sin(x)
+        return 2 * jnp.sin(x) * jnp.cos(x)
 
-    print(hloom.grad(f)(1.0), hloom.grad(hloom.grad(f))(1.0))
-    print(hloom.vmap(hloom.grad(f))(jnp.arange(3.0)))
+    print(f(1.0), hloom.grad(f)(1.0), hloom.grad(hloom.grad(f))(1.0))
+
+    slope = jit(hloom.vmap(hloom.grad(f)))  # of one x, of many, compiled
+    print(slope(jnp.arange(3.0)))
+    x = jnp.linspace(0, 10, 1000)
+    axes.plot(x, slope(x), "--", color=ORANGE, label="jit(vmap(grad(f)))(x)")
+
+    points, reach = jnp.arange(0.5, 10)[:, None], jnp.array([-0.3, 0.3])
+    tangents = f(points) + slope(points[:, 0])[:, None] * reach
+    axes.plot((points + reach).T, tangents.T, color="black")
+    axes.plot(points, f(points), "k.", label="tangents of that slope")
 
 
-console.print(f"\nThe plot of step 1 is in {PICTURE.resolve()}", highlight=False, soft_wrap=True)
+axes.set(title="A function, and what grad, vmap and jit make of it", xlim=(0, 10))
+axes.set(xlabel="x", ylabel="value and slope")
+axes.axhline(0, color="grey", linewidth=0.5)
+axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, frameon=False)
+PICTURE.parent.mkdir(exist_ok=True)
+figure.savefig(PICTURE)
+console.print(f"\nThe picture is in {PICTURE.resolve()}", highlight=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import subprocess
 import sys
 from functools import partial
@@ -228,3 +229,23 @@ def test_the_tour_does_not_import_jax():
     )
     assert done.returncode == 0, done.stderr
     assert "tour.png" in done.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 132])
+def test_the_boxes_of_the_tour_are_as_wide_as_the_terminal(columns, tmp_path):
+    tour = __file__.replace("tests/test_tour.py", "docs/tour.py")
+    sources = __file__.replace("tests/test_tour.py", "src")
+    terminal = {"COLUMNS": str(columns), "PYTHONIOENCODING": "utf-8", "PYTHONPATH": sources}
+    done = subprocess.run(
+        [sys.executable, tour],
+        cwd=tmp_path,
+        env=os.environ | terminal,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    boxes = [line for line in done.stdout.splitlines() if line[:1] in tuple("╭│╰")]
+    assert boxes and {len(line) for line in boxes} == {columns}
+    assert not [line for line in boxes if "…" in line], "a title that does not fit"
+    assert (tmp_path / "build" / "tour.png").stat().st_size > 10_000

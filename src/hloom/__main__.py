@@ -81,7 +81,8 @@ def parser() -> argparse.ArgumentParser:
         description="What hloom runs on here, and its cache of compiled programs.",
     )
     version = f"hloom {hloom.__version__}"
-    whole.add_argument("--version", action="version", version=version, help="show the version and exit")
+    about = "show the version and exit"
+    whole.add_argument("--version", action="version", version=version, help=about)
     whole.set_defaults(run=info)
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     commands.add_parser("info", help="versions, engines, devices, cache (the default)")
