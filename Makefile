@@ -57,7 +57,7 @@ property-tests: $(VENV)/ready-test
 
 # The tour on another interpreter:  make second PYTHON=python3.13 VENV=.venv313
 second: $(VENV)/ready-test
-	$(RUN) -m pip install --quiet --upgrade 'jaxlib<0.13'
+	$(RUN) -m pip install -qq --disable-pip-version-check --upgrade 'jaxlib<0.13'
 	$(PYTEST) tests/test_tour.py tests/test_tiny.py
 
 bench:

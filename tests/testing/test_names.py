@@ -41,12 +41,12 @@ def test_a_module_that_is_not_there_has_no_names() -> None:
         assert names.module(absent, ["f"]) == names.Module(absent, (), ("f",))
 
 
-def test_only_the_sentence_of_the_counts_is_amended(tmp_path: Path) -> None:
+def test_only_the_paragraph_of_the_counts_is_amended(tmp_path: Path) -> None:
     page, other = tmp_path / "names.md", tmp_path / "README.md"
-    old = "1 of 2,345 names are there: 1 of 2 in `hloom.lax`;\n0 modules are missing as a whole."
+    old = "1 of 2,345 names are there: 1 of 2 in `hloom.lax`.\nMissing as a whole: `nn`."
     other.write_text(f"# hloom\n\nBefore. 1 of 2 holds.\n\n{old}\n\nAfter.\n")
     names.main(str(page), str(other))
     assert page.read_text(encoding="utf-8") == names.page(FOUND)
-    before, sentence, after = other.read_text().split("\n\n", 1)[1].split("\n\n")
+    before, paragraph, after = other.read_text().split("\n\n", 1)[1].split("\n\n")
     assert (before, after) == ("Before. 1 of 2 holds.", "After.\n")
-    assert " ".join(sentence.split()) == names.counts(FOUND)
+    assert " ".join(paragraph.split()) == names.counts(FOUND)

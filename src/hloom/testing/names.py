@@ -81,17 +81,18 @@ def modules() -> list[Module]:
 # ---- the page --------------------------------------------------------------------------------
 HEAD = """# Names
 
-hloom keeps the names of NumPy 2 and of jax 0.10.2: a program written for either runs with its
-imports changed, if the names that it uses are there.
+hloom keeps the names of NumPy and of jax: a program written for either runs with its imports
+changed, if the names that it uses are there.
 
 {counts}
 
 The page is made by looking each name up: `make names`.
 
-A name that is there may lack an argument or a dtype that the other has; methods that change an
-array in place (`fill`, `put`) are there to say what to use instead. Left out are the primitives of
-jax (names that end in `_p`) and its modules `experimental`, `extend`, `example_libraries`, `ffi`,
-`interpreters` and `ref`, of which hloom has nothing.
+The names are those of jax 0.10.2, and a few that later versions have, and what NumPy 2 has for
+arrays: without dates, text, records and matrices. Left out are the primitives of jax (`add_p`) and
+its modules `experimental`, `extend`, `example_libraries`, `ffi`, `interpreters` and `ref`, of which
+hloom has nothing. A name that is there may lack an argument or a dtype that the other has; methods
+that change an array in place (`fill`, `put`) are there to say what to use instead.
 
 | module | has names of | there | missing |
 | --- | --- | --- | --- |"""
@@ -104,23 +105,26 @@ SOURCES = {
     "hloom.numpy.linalg": "`numpy.linalg`",
 }
 
-
-SHOWN = ("hloom", "hloom.numpy", "hloom.lax")  # by a sentence that can't have them all
+# What a sentence has room for: these modules, and so many of those that are missing.
+SHOWN = ("hloom", "hloom.numpy", "hloom.lax")
+FEW = 6
 
 
 def counts(found: Sequence[Module]) -> str:
-    """How much is there, in a sentence that README.md and docs/index.md have too.
+    """How much is there, in two sentences that README.md and docs/index.md have too.
 
     >>> from hloom.testing.names import Module, counts
-    >>> absent = [Module(f"hloom.{x}", (), ("a", "b")) for x in ("nn", "image")]
+    >>> absent = [Module("hloom.nn", (), ("elu",)), Module("hloom.random", (), ("key", "bits"))]
     >>> counts([Module("hloom", ("jit",), ("pmap",)), *absent])
-    '1 of 6 names are there: 1 of 2 in `hloom`; 2 modules are missing as a whole.'
+    '1 of 5 names are there: 1 of 2 in `hloom`. Missing as a whole: `random`, `nn`.'
     """
     there, size = sum(len(x.there) for x in found), sum(x.size for x in found)
     parts = [f"{len(x.there)} of {x.size} in `{x.name}`" for x in found if x.name in SHOWN]
-    absent = sum(not x.there for x in found)
-    whole = f"{there:,} of {size:,} names are there: {', '.join(parts)}"
-    return f"{whole}; {absent} modules are missing as a whole."
+    whole = f"{there:,} of {size:,} names are there: {', '.join(parts)}."
+    absent = sorted((x for x in found if not x.there), key=lambda x: -x.size)
+    names = [f"`{x.name.removeprefix('hloom.')}`" for x in absent]
+    more = f" and {len(names) - FEW} smaller modules" if len(names) > FEW else ""
+    return f"{whole} Missing as a whole: {', '.join(names[:FEW])}{more}." if names else whole
 
 
 def row(found: Module) -> str:
@@ -149,16 +153,16 @@ def page(found: Sequence[Module]) -> str:
     return "\n".join(parts) + "\n"
 
 
-SENTENCE = re.compile(r"^[\d,]+ of [\d,]+ names are there: .*? missing as a whole\.$", re.M | re.S)
+PARAGRAPH = re.compile(r"^[\d,]+ of [\d,]+ names are there: .*(?:\n.+)*", re.MULTILINE)
 
 
 def main(written: str, *amended: str) -> None:
-    """Write the page anew; in other files only the sentence of `counts`, a paragraph there."""
+    """Write the page anew; of other files only the paragraph that is `counts`."""
     found = modules()
     Path(written).write_text(page(found), encoding="utf-8")
     for path in map(Path, amended):
         text = path.read_text(encoding="utf-8")
-        path.write_text(SENTENCE.sub(wrapped(counts(found)), text), encoding="utf-8")
+        path.write_text(PARAGRAPH.sub(wrapped(counts(found)), text), encoding="utf-8")
 
 
 if __name__ == "__main__":
