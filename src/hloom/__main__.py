@@ -95,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    print(parser().parse_args().run())
+    sys.stdout.write(f"{parser().parse_args().run()}\n")  # at once, for `| head`
 
 
 if __name__ == "__main__":
