@@ -720,3 +720,20 @@ def test_isdtype_of_an_unknown_kind_is_a_value_error(kind):
 def test_isdtype_of_what_is_no_dtype_is_a_type_error():
     with pytest.raises(TypeError, match="not a dtype: 3"):
         dtypes.isdtype(3, "numeric")
+
+
+@pytest.mark.parametrize("ask", [dtypes.example, lambda name: dtypes.in_domain("int8", name)])
+def test_domains_that_are_not_there_are_refused_with_those_that_are(ask):
+    with pytest.raises(ValueError, match="takes one of the domains any, number, .*; got 'floats'"):
+        ask("floats")
+    for given in (1, None, ["float"]):
+        with pytest.raises(TypeError, match="takes one of the domains any, number"):
+            ask(given)
+
+
+def test_narrow_takes_numpy_arrays_and_dtypes():
+    with pytest.raises(TypeError, match="narrow takes a NumPy array; got list"):
+        dtypes.narrow([1, 2], np.dtype("int32"))
+    with pytest.raises(TypeError, match="did you mean 'int32'"):
+        dtypes.narrow(np.ones(2), "int3")
+    assert dtypes.narrow(np.ones(2), "int32").dtype == np.int32

@@ -538,3 +538,74 @@ def test_tree_has_the_names_of_jax_and_tree_util_the_long_ones(name):
 def test_tree_util_exports_what_it_lists():
     assert [name for name in tree_util.__all__ if not hasattr(tree_util, name)] == []
     assert len(set(tree_util.__all__)) == len(tree_util.__all__) == 36
+
+
+# ---- malformed calls -------------------------------------------------------------------------
+class Unfit:
+    def __repr__(self):
+        return "Unfit()"
+
+
+UNFIT, LEAF, PyTreeDef = Unfit(), tree.structure(0), tree.PyTreeDef
+NO_STRUCTURES = {
+    "treedef_tuple": lambda x: tree_util.treedef_tuple([LEAF, x]),
+    "treedef_children": tree_util.treedef_children,
+    "treedef_is_leaf": tree_util.treedef_is_leaf,
+    "unflatten": lambda x: tree.unflatten(x, [1]),
+    "transpose": lambda x: tree.transpose(x, LEAF, [1]),
+    "paths": tree.paths,
+    "mismatch": lambda x: tree.mismatch("f", LEAF, x, ("a", "b")),
+    "map": lambda x: tree.flatten_up_to(x, [1], "map"),
+}
+
+
+# None and 1 are read as memory by jaxlib's own treedef_tuple: it ends the process.
+@pytest.mark.parametrize("given", [None, 1, [0], (0,), "tree", UNFIT, PyTreeDef], ids=repr)
+@pytest.mark.parametrize("name", NO_STRUCTURES)
+def test_what_is_no_structure_is_refused_by_name(name, given):
+    with pytest.raises(
+        TypeError, match=rf"{name} takes a structure first, got {type(given).__name__} "
+    ):
+        NO_STRUCTURES[name](given)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        tree_util.register_pytree_node_class,
+        tree_util.register_pytree_with_keys_class,
+        tree_util.register_static,
+        tree_util.register_dataclass,
+        lambda x: tree_util.register_dataclass(x, [], []),
+        lambda x: tree_util.register_pytree_node(x, len, len),
+        lambda x: tree_util.register_pytree_with_keys(x, len, len),
+    ],
+)
+@pytest.mark.parametrize("given", [1, None, UNFIT, "int", (int,)], ids=repr)
+def test_only_classes_are_registered(call, given):
+    with pytest.raises(TypeError, match="a class is registered as a node; got"):
+        call(given)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: tree.map(x, [1]), "map takes a function first, then trees; got Unfit"),
+        (lambda x: tree.map_with_path(x, [1]), "map_with_path takes a function first"),
+        (lambda x: tree.reduce(x, [1, 2]), "reduce takes a function first"),
+        (lambda x: tree.reduce_associative(x, [1, 2]), "reduce_associative takes a function first"),
+        (lambda x: tree.leaves([1], is_leaf=x), "takes is_leaf as a function or None; got Unfit"),
+        (lambda x: tree.leaves_with_path([1], is_leaf=x), "takes is_leaf as a function or None"),
+        (
+            lambda x: tree.unflatten(LEAF, x),
+            r"unflatten takes the leaves; got Unfit Unfit\(\), which",
+        ),
+        (lambda x: tree_util.keystr(x), "keystr takes a path, a tuple of keys; got Unfit"),
+        (lambda x: tree_util.keystr((), separator=x), "keystr takes separator as a text"),
+        (tree_util.all_leaves, "all_leaves takes trees in a list; got Unfit"),
+        (tree_util.treedef_tuple, "treedef_tuple takes structures; got Unfit"),
+    ],
+)
+def test_other_unfit_arguments_are_named(call, text):
+    with pytest.raises(TypeError, match=text):
+        call(UNFIT)

@@ -19,6 +19,7 @@ from typing import Any
 import jaxlib._jax as _jax
 
 from hloom.errors import ArgumentError
+from hloom.errors.trees import check_class, check_predicate, elements, no_function, no_structure
 
 _pytree = _jax.pytree
 
@@ -64,6 +65,7 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
     try:
         return _flatten(tree, is_leaf)  # type: ignore[no-any-return]
     except Exception as error:
+        check_predicate(is_leaf)
         replacement = _flatten_failure(error, tree, is_leaf and (lambda _, x: is_leaf(x)))
         if replacement is None:
             raise
@@ -80,9 +82,9 @@ def unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
     {'a': 1, 'b': [2, 3]}
     """
     if treedef.__class__ is not PyTreeDef:
-        raise _no_structure("unflatten", treedef)
+        raise no_structure("hloom.tree.unflatten", treedef)
     if not isinstance(leaves, (list, tuple)):
-        leaves = list(leaves)
+        leaves = list(elements("hloom.tree.unflatten", "the leaves", leaves))
     if len(leaves) != treedef.num_leaves:
         raise ValueError(
             f"hloom.tree.unflatten: {_shown(treedef)} has places for {treedef.num_leaves} leaves, "
@@ -124,6 +126,7 @@ def flatten_with_path(
     try:
         return _flatten_with_path(tree, ask)  # type: ignore[no-any-return]
     except Exception as error:
+        check_predicate(is_leaf)
         replacement = _flatten_failure(error, tree, ask)
         if replacement is None:
             raise
@@ -155,6 +158,8 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) ->
     >>> hloom.tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
     {'a': 11, 'b': [22]}
     """
+    if not callable(f):
+        raise no_function("map", f)
     first, treedef = flatten(tree, is_leaf)
     if not rest:
         return treedef.unflatten([f(x) for x in first])
@@ -173,6 +178,8 @@ def map_with_path(
     >>> hloom.tree.map_with_path(lambda path, x: f"{hloom.tree_util.keystr(path)}={x}", {"a": [7]})
     {'a': ["['a'][0]=7"]}
     """
+    if not callable(f):
+        raise no_function("map_with_path", f)
     pairs, treedef = flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = _columns("map_with_path", treedef, rest)
     return treedef.unflatten([f(*pair, *xs) for pair, *xs in zip(pairs, *columns)])
@@ -191,6 +198,8 @@ def reduce(
     >>> hloom.tree.reduce(lambda x, y: x + y, {"a": 1, "b": [2, 3]})
     6
     """
+    if not callable(function):
+        raise no_function("reduce", function)
     values = leaves(tree, is_leaf)
     if initializer is not _NOTHING:
         return functools.reduce(function, values, initializer)
@@ -221,6 +230,8 @@ def reduce_associative(
         middle = len(values) // 2
         return operation(combine(values[:middle]), combine(values[middle:]))
 
+    if not callable(operation):
+        raise no_function("reduce_associative", operation)
     values = leaves(tree, is_leaf)
     if values:
         return combine(values)
@@ -264,7 +275,7 @@ def transpose(outer_treedef: Any, inner_treedef: Any | None, pytree_to_transpose
     """
     for treedef in (outer_treedef, inner_treedef):
         if treedef is not None and treedef.__class__ is not PyTreeDef:
-            raise _no_structure("transpose", treedef)
+            raise no_structure("hloom.tree.transpose", treedef)
     columns, inner_treedef = _columns_of_trees(outer_treedef, inner_treedef, pytree_to_transpose)
     rows = [[column[i] for column in columns] for i in range(inner_treedef.num_leaves)]
     return inner_treedef.unflatten([outer_treedef.unflatten(row) for row in rows])
@@ -336,6 +347,8 @@ def flatten_up_to(
 
     Raises ValueError with the text of `mismatch`, for the function `who` of this module.
     """
+    if treedef.__class__ is not PyTreeDef:
+        raise no_structure(f"hloom.tree.{who}", treedef)
     try:
         return treedef.flatten_up_to(tree)  # type: ignore[no-any-return]
     except ValueError as error:
@@ -359,8 +372,13 @@ def broadcast_leaves(
     return [x for x, sub in zip(values, subtrees) for _ in leaves(sub)]
 
 
-def treedef_tuple(treedefs: list[Any]) -> Any:
-    """The structure of a tuple of trees of these structures."""
+def treedef_tuple(treedefs: Iterable[Any]) -> Any:
+    """The structure of a tuple of trees of these structures.
+
+    Raises TypeError for anything else among them, which would end the process in jaxlib.
+    """
+    treedefs = list(elements("hloom.tree_util.treedef_tuple", "structures", treedefs))
+    check_structures("hloom.tree_util.treedef_tuple", *treedefs)
     return _pytree.treedef_tuple(REGISTRY, treedefs)
 
 
@@ -375,7 +393,13 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     >>> hloom.tree_util.keystr(path, simple=True, separator="/")
     'w/0'
     """
-    return separator.join([_simple_key(key) if simple else str(key) for key in keys])
+    if not isinstance(separator, str):
+        raise TypeError(
+            "hloom.tree.keystr takes separator as a text, such as '/'; got "
+            f"{type(separator).__name__} {separator!r:.60}"
+        )
+    path = elements("hloom.tree.keystr", "a path, a tuple of keys", keys)
+    return separator.join([_simple_key(key) if simple else str(key) for key in path])
 
 
 def _simple_key(key: Any) -> str:
@@ -387,6 +411,7 @@ def _simple_key(key: Any) -> str:
 
 def paths(treedef: Any) -> list[KeyPath]:
     """The path of each leaf of a structure; no class of the user's is built for it."""
+    check_structures("hloom.tree.paths", treedef)
     if treedef.node_data() is None:
         return [()]
     children = zip(_keys(treedef), treedef.children())
@@ -400,6 +425,7 @@ def mismatch(
 
     `first` may be a prefix of `second` unless they must be `exact`ly the same.
     """
+    check_structures("hloom.tree.mismatch", first, second)
     found = _difference(first, second, exact, ())
     if found is None:
         return None
@@ -416,6 +442,13 @@ def mismatch(
             "None is a tree without leaves; to make it a leaf: is_leaf=lambda x: x is None"
         )
     return ArgumentError("\n".join(lines))
+
+
+def check_structures(who: str, *given: Any) -> None:
+    """Raise TypeError, in the name of the function `who`, for what is no structure."""
+    for treedef in given:
+        if treedef.__class__ is not PyTreeDef:
+            raise no_structure(who, treedef)
 
 
 # ---- where trees differ, in words --------------------------------------------------------------
@@ -503,13 +536,6 @@ def _shown(treedef: Any) -> str:
     return text if len(text) <= 400 else f"{text[:390]} ...({len(text)} characters)"
 
 
-def _no_structure(who: str, given: Any) -> TypeError:
-    return TypeError(
-        f"hloom.tree.{who} takes a structure first, got {type(given).__name__} {given!r:.60}: "
-        "pass hloom.tree.structure(tree)"
-    )
-
-
 # ---- what flattening fails of ------------------------------------------------------------------
 
 _leave_recursion = ctypes.pythonapi.Py_LeaveRecursiveCall
@@ -576,8 +602,7 @@ def register_node(
     flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None,
 ) -> None:
     """Make instances of `cls` nodes; see `hloom.tree_util.register_pytree_node`."""
-    if not isinstance(cls, type):
-        raise TypeError(f"a class is registered as a node; got {cls!r}")
+    check_class(cls)
     for name, function in (("flatten", flatten), ("unflatten", unflatten)):
         if not callable(function):
             raise TypeError(f"registering {cls.__name__}: {name} is {function!r}, not a function")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from hloom import tree as pytree
+from hloom.errors.trees import check_class, elements
 from hloom.tree import (
     DictKey,
     FlattenedIndexKey,
@@ -204,6 +205,7 @@ def register_dataclass(
     >>> hloom.tree.map(lambda x: x * 2, Layer(1.0, 3.0))
     Layer(w=2.0, b=6.0)
     """
+    check_class(nodetype)
     data, meta = _fields(nodetype, data_fields, meta_fields, drop_fields)
     if pytree.REGISTRY.is_node(nodetype):
         raise ValueError(f"Duplicate custom PyTreeDef type registration for {nodetype}")
@@ -230,6 +232,7 @@ def register_static(cls: Class) -> Class:
 
 def _methods(cls: Any, who: str, flatten: str) -> Any:
     """The class, which must have a method `flatten` and `tree_unflatten`."""
+    check_class(cls)
     missing = [name for name in (flatten, "tree_unflatten") if not hasattr(cls, name)]
     if missing:
         raise AttributeError(f"{who}: {cls.__name__} has no method {' and no '.join(missing)}")
@@ -298,7 +301,8 @@ def all_leaves(iterable: Iterable[Any], is_leaf: pytree.IsLeaf = None) -> bool:
     >>> hloom.tree_util.all_leaves([1, 2]), hloom.tree_util.all_leaves([1, [2]])
     (True, False)
     """
-    nodes = [pytree.structure(x, is_leaf).node_data() for x in iterable]
+    trees = elements("hloom.tree_util.all_leaves", "trees in a list", iterable)
+    nodes = [pytree.structure(x, is_leaf).node_data() for x in trees]
     return nodes.count(None) == len(nodes)
 
 
@@ -332,6 +336,7 @@ def treedef_children(treedef: Any) -> list[Any]:
     >>> hloom.tree_util.treedef_children(hloom.tree.structure([0, (0, 0)]))
     [PyTreeDef(*), PyTreeDef((*, *))]
     """
+    pytree.check_structures("hloom.tree_util.treedef_children", treedef)
     return treedef.children()  # type: ignore[no-any-return]
 
 
@@ -344,17 +349,20 @@ def treedef_is_leaf(treedef: Any) -> bool:
     >>> is_leaf(hloom.tree.structure(0)), is_leaf(hloom.tree.structure([0]))
     (True, False)
     """
+    pytree.check_structures("hloom.tree_util.treedef_is_leaf", treedef)
     return treedef.num_nodes == 1  # type: ignore[no-any-return]
 
 
 def treedef_tuple(treedefs: Iterable[Any]) -> Any:
     """The structure of a tuple of trees of these structures.
 
+    Raises TypeError for what is no structure.
+
     >>> leaf = hloom.tree.structure(0)
     >>> hloom.tree_util.treedef_tuple([leaf, leaf])
     PyTreeDef((*, *))
     """
-    return pytree.treedef_tuple(list(treedefs))
+    return pytree.treedef_tuple(treedefs)
 
 
 # ---- a function that is a tree ------------------------------------------------------------------

@@ -151,12 +151,20 @@ def in_domain(dtype: object, domain: str) -> bool:
     >>> hloom.dtypes.in_domain("int8", "real"), hloom.dtypes.in_domain("bool", "number")
     (True, False)
     """
-    return as_dtype(dtype) in DOMAINS[domain]
+    return as_dtype(dtype) in DOMAINS[_domain("in_domain", domain)]
 
 
 def example(domain: str) -> str:
     """A dtype of the domain for messages that tell what to convert to."""
-    return _DOMAINS[domain][1]
+    return _DOMAINS[_domain("example", domain)][1]
+
+
+def _domain(who: str, given: str) -> str:
+    """A key of `DOMAINS`; ValueError for another name, TypeError for what is no name."""
+    if not isinstance(given, str) or given not in _DOMAINS:
+        kind = ValueError if isinstance(given, str) else TypeError
+        raise kind(f"{who} takes one of the domains {', '.join(_DOMAINS)}; got {given!r:.60}")
+    return given
 
 
 def is_numpy(dtype: object) -> bool:
@@ -326,6 +334,9 @@ def narrow(value: np.ndarray[Any, Any], dtype: Dtype) -> np.ndarray[Any, Any]:
     >>> hloom.dtypes.narrow(np.array([1, 2]), np.dtype("int32")).dtype
     dtype('int32')
     """
+    dtype = as_dtype(dtype)
+    if not isinstance(value, (np.ndarray, np.generic)):
+        raise TypeError(f"narrow takes a NumPy array; got {type(value).__name__} {value!r:.60}")
     converted = value.astype(dtype)
     if dtype.kind in "iu" and np.count_nonzero(converted != value):
         lost = value[converted != value].flat[0]
