@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import wraps
-from types import FunctionType
+from opcode import opmap
+from types import FunctionType, TracebackType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.frames import hide
+from hloom.errors import ArgumentError
 from hloom.errors.rewriting import grouped, renamed
 from hloom.errors.texts import explain
 
@@ -73,10 +75,11 @@ def is_plain(fun: FunctionType) -> bool:
 
 def retold(
     fun: Callable[..., Any], name: str, args: Any, kwargs: dict[str, Any], error: Exception
-) -> TypeError | None:
-    """The error for a call that does not fit the function; None where the call is as it should be.
+) -> Exception | None:
+    """The error for a call that does not fit the function, or one that names the function.
 
-    What the function raised says less: it speaks of the argument that got the wrong value.
+    What the function raised says less: it speaks of the argument that got the wrong value.  None
+    where it says enough.
     """
     try:
         signature = inspect.signature(fun)
@@ -92,7 +95,7 @@ def retold(
         if told is not None:
             return told
     if not fits:
-        return None
+        return named(name, signature.bind(*args, **kwargs).arguments, error)
     unknown = [word for word in kwargs if word not in signature.parameters]
     if unknown:
         return _unknown_keyword(signature, name, unknown[0], len(args))
@@ -101,6 +104,71 @@ def retold(
 
 
 _MISTAKEN = (TypeError, ValueError)
+
+
+# ---- what Python says of an argument, of which it does not know whose it is ---------------------
+
+_RAISE = opmap["RAISE_VARARGS"]
+# What tells a user what is wrong with an argument; the others are made ArgumentErrors.
+_KEPT = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
+_BARE = (*_KEPT, AttributeError, KeyError, AssertionError, UnboundLocalError)
+DEEPEST = 64  # the dimensions that an array has at most
+
+
+def named(name: str, bound: dict[str, Any], error: Exception) -> Exception | None:
+    """The error with the function's name and what was given, where Python or NumPy raised it.
+
+    None for what hloom raised, which says more, and for what comes out of the user's functions.
+    """
+    if from_users(error.__traceback__) or _is_said(error):
+        return None
+    name = name.strip("_")
+    if error.__class__ is RecursionError and any(map(is_too_deep, bound.values())):
+        return ValueError(f"{name}: {TOO_DEEP}")
+    if error.__class__ not in _BARE or re.search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
+        return None
+    given = ", ".join([f"{argument}={_given(x)}" for argument, x in bound.items()])
+    kind = error.__class__ if error.__class__ in _KEPT else ArgumentError
+    return kind(f"{name}({given}): {str(error) or error.__class__.__name__}")
+
+
+def from_users(traceback: TracebackType | None) -> bool:
+    """Whether an error comes out of a function that the user gave."""
+    traceback = traceback and traceback.tb_next
+    while traceback is not None:
+        if source.is_users(traceback.tb_frame.f_code.co_filename):
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _is_said(error: Exception) -> bool:
+    """Whether a `raise` of hloom's made the error, and not an operation of Python's or NumPy's."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return False
+    code = traceback.tb_frame.f_code
+    return source.is_ours(code.co_filename) and code.co_code[traceback.tb_lasti] == _RAISE
+
+
+TOO_DEEP = f"lists are nested deeper than the {DEEPEST} dimensions of an array, or hold themselves"
+
+
+def is_too_deep(x: Any) -> bool:
+    """Whether lists are nested deeper than arrays can be; so are those that hold themselves."""
+    level = [x]
+    for _ in range(DEEPEST + 1):
+        inner = [each for each in level if each.__class__ is list or each.__class__ is tuple]
+        level = [each for outer in inner[:DEEPEST] for each in outer[:DEEPEST]]
+        if not inner:
+            return False
+    return True
+
+
+def _given(x: Any) -> str:
+    return _type(x) if _is_array(x) else f"{x!r:.60}"
 
 
 def unknown_keyword(fun: Callable[..., Any], name: str, wrong: dict[str, Any]) -> TypeError:

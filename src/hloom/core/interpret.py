@@ -15,6 +15,7 @@ from hloom import errors
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
 
 NDArray = np.ndarray[Any, Any]
+_NUMPY_DIMENSIONS = 32  # for functions that take NumPy's older iterators: sort, where, tile
 
 
 def evaluate(jaxpr: Jaxpr, operands: Sequence[NDArray]) -> list[NDArray]:
@@ -37,7 +38,10 @@ def evaluate(jaxpr: Jaxpr, operands: Sequence[NDArray]) -> list[NDArray]:
 def apply(equation: Equation, inputs: list[NDArray]) -> list[NDArray]:
     """The results of one equation, each a C-contiguous ndarray of the promised type."""
     primitive = equation.primitive
-    results = primitive.numpy(*inputs, **equation.params)
+    try:
+        results = primitive.numpy(*inputs, **equation.params)
+    except RuntimeError as error:
+        raise unsupported(equation, error) or error from None
     given = list(results) if primitive.multiple else [results]
     promised = [var.aval for var in equation.outputs]
     if len(given) != len(promised):
@@ -49,6 +53,16 @@ def apply(equation: Equation, inputs: list[NDArray]) -> list[NDArray]:
             gave = f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
             raise misbehaved(primitive.name, gave, aval)
     return arrays
+
+
+def unsupported(equation: Equation, error: RuntimeError) -> errors.EngineError | None:
+    """For an array of more dimensions than a function of NumPy's takes; None for other errors."""
+    atoms = [*equation.inputs, *equation.outputs]
+    most = max(atoms, key=lambda atom: atom.aval.ndim).aval
+    if error.__class__ is not RuntimeError or most.ndim <= _NUMPY_DIMENSIONS:
+        return None
+    why = f"NumPy's function takes up to {_NUMPY_DIMENSIONS} dimensions; {most} has {most.ndim}"
+    return errors.EngineUnsupported.operation("numpy", equation.primitive.name, why)
 
 
 def misbehaved(primitive: str, gave: Any, promised: Any) -> errors.EngineError:

@@ -28,6 +28,8 @@ class NotAnArray(TypeError):
 
 _RANK = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
 _SCALAR_RANK: dict[Any, int] = {bool: 0, int: 1, float: 2, complex: 3}
+_VALUES = (Array, np.ndarray, np.generic, *_SCALAR_RANK)
+_CONVERSIONS = 16  # objects that give one another in place of an array, until that is an error
 _constants: dict[Any, HostArray] = {}  # never handed to users: they could delete the buffer
 
 
@@ -97,10 +99,26 @@ def as_array(x: Any) -> Array:
     for scalar_class in _SCALAR_RANK:  # subclasses: enum members, IntFlag, ..
         if isinstance(x, scalar_class):
             return scalar(scalar_class(x), weak_aval(scalar_class, x64))
-    convert = getattr(x, "__hloom_array__", None) or getattr(x, "__jax_array__", None)
-    if convert is not None:
-        return as_array(convert())
-    raise NotAnArray(x)
+    return as_array(_converted(x))
+
+
+def _converted(x: Any) -> Any:
+    """What `x.__hloom_array__()` gives, or `x.__jax_array__()`; it may be another such object.
+
+    Raises ValueError, as NumPy does, where that does not lead to an array.
+    """
+    made = x
+    for _ in range(_CONVERSIONS):
+        convert = getattr(made, "__hloom_array__", None) or getattr(made, "__jax_array__", None)
+        if convert is None:
+            raise NotAnArray(made)
+        made = convert()
+        if isinstance(made, _VALUES):
+            return made
+    raise ValueError(
+        f"object __hloom_array__ or __jax_array__ method not producing an array: "
+        f"{type(x).__name__} gives {type(made).__name__}, again and again"
+    )
 
 
 def unmasked(x: Any) -> np.ndarray[Any, Any]:

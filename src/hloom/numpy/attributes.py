@@ -398,8 +398,11 @@ def _elements(self: Array) -> list[Array]:
 
 
 def contains(self: Array, value: Any) -> bool:
-    """Whether any element equals `value`: `value in x`."""
-    return bool((self == value).any())  # type: ignore[attr-defined]
+    """Whether any element equals `value`: `value in x`; nothing that is no number does."""
+    equal: Any = self == value
+    if isinstance(equal, bool):  # Python's answer for what no array compares with
+        return equal and self.aval.size > 0
+    return bool(equal.any())
 
 
 def unhashable(self: Array) -> NoReturn:

@@ -16,7 +16,14 @@ from hloom.core.tables import Tables
 from hloom.numpy import eager
 from hloom.numpy.domains import is_complex, kind_of
 from hloom.numpy.fitting import TRUTHS, comparable, default_integer
-from hloom.numpy.promotion import array_like, broadcast, promote, promote_inexact, result_dtype
+from hloom.numpy.promotion import (
+    array_like,
+    broadcast,
+    broadcast_shapes,
+    promote,
+    promote_inexact,
+    result_dtype,
+)
 from hloom.numpy.width import keeps_width
 from hloom.ops import arithmetic, binary, compare, unary
 from hloom.ops.complex import imag, real
@@ -357,7 +364,7 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     """
     try:
         a1, a2 = [array_like("array_equiv", a) for a in comparable((a1, a2))]
-        np.broadcast_shapes(a1.aval.shape, a2.aval.shape)
+        broadcast_shapes("array_equiv", [a1.aval.shape, a2.aval.shape])
     except errors.MaskedArrayError:
         raise
     except (TypeError, ValueError):

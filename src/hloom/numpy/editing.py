@@ -364,7 +364,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     Array([1, 0, 2], dtype=int32)
     """
     x = array_like("trim_zeros", filt)
-    sides = trim.lower()
+    sides = trim.lower() if isinstance(trim, str) else "?"
     if not set(sides) <= set("fb"):
         raise ValueError(f"trim_zeros: unexpected character(s) in `trim`: {trim!r}")
     value = _known(x)

@@ -44,7 +44,7 @@ from hloom.ops.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.dynamic_slicing import dynamic_slice
 from hloom.ops.gather import default_fill, gather
 from hloom.ops.linear import constant, transpose
-from hloom.ops.shape import reshape, rev
+from hloom.ops.shape import broadcast_shapes, reshape, rev
 from hloom.ops.slicing import concatenate
 from hloom.ops.slicing import slice as lax_slice
 
@@ -174,7 +174,7 @@ def broadcast_indices(indices: Sequence[Any]) -> list[Any]:
     """Index arrays of one dtype and shape."""
     shapes = [i.aval.shape for i in indices]
     try:
-        shape = np.broadcast_shapes(*shapes)
+        shape = broadcast_shapes(*shapes)
     except ValueError:
         raise IndexError(
             "shape mismatch: indexing arrays could not be broadcast together with shapes "

@@ -16,6 +16,7 @@ from hloom.config import current
 from hloom.core import source
 from hloom.core.array import Array, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.core.calls import TOO_DEEP, is_too_deep
 from hloom.core.operands import as_array, scalar, unmasked, weak_aval
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import argument
@@ -35,6 +36,8 @@ def from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None = Non
     Raises ValueError for lists of unequal lengths, TypeError for elements that are no numbers,
     OverflowError for integers that the dtype does not hold.
     """
+    if is_too_deep(x):
+        raise ValueError(f"{name}: {TOO_DEEP}")
     if is_plain(x):
         return put(plain_value(name, x, dtype))
     elements = list(leaves(x))

@@ -62,7 +62,7 @@ from hloom.ops.scatter import (
     scatter_mul,
     scatter_sub,
 )
-from hloom.ops.shape import reshape, rev
+from hloom.ops.shape import broadcast_shapes, reshape, rev
 from hloom.ops.slicing import pad
 
 _WRITE_MODES = {
@@ -425,7 +425,7 @@ def _spread(y: Any, shape: Sequence[int], name: str) -> Any:
     if len(given) > len(shape) and all(n == 1 for n in given[: len(given) - len(shape)]):
         y = reshape(y, given[len(given) - len(shape) :])
     try:
-        fits = np.broadcast_shapes(y.aval.shape, shape) == shape
+        fits = broadcast_shapes(y.aval.shape, shape) == shape
     except ValueError:
         fits = False
     if not fits:

@@ -13,17 +13,22 @@ from typing import Any
 
 from hloom.config import current, enable_x64
 from hloom.core.array import Array
+from hloom.core.calls import DEEPEST
 from hloom.core.frames import hide
 
 
-def holds_wide(operands: Iterable[Any]) -> bool:
-    """Whether there is a 64-bit Array among the operands, or in sequences of them."""
+def holds_wide(operands: Iterable[Any], depth: int = 0) -> bool:
+    """Whether there is a 64-bit Array among the operands, or in sequences of them.
+
+    Lists that are deeper than an array, or hold themselves, are an error of another place.
+    """
     for x in operands:
         if isinstance(x, Array):
             if x.aval.is_wide:
                 return True
-        elif (x.__class__ is list or x.__class__ is tuple) and holds_wide(x):
-            return True
+        elif (x.__class__ is list or x.__class__ is tuple) and depth < DEEPEST:
+            if holds_wide(x, depth + 1):
+                return True
     return False
 
 

@@ -218,8 +218,17 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     >>> lax.broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
+    # NumPy's own function takes 32 dimensions at most.
     sizes = [canonical_shape("broadcast_shapes", shape) for shape in shapes]
-    return tuple(map(int, np.broadcast_shapes(*sizes)))
+    ndim = max(map(len, sizes), default=0)
+    columns = zip(*[(1,) * (ndim - len(shape)) + shape for shape in sizes])
+    distinct = [sorted({*column} - {1}) for column in columns]
+    if any(len(column) > 1 for column in distinct):
+        raise ValueError(
+            "broadcast_shapes: shape mismatch: objects cannot be broadcast to a single shape: "
+            f"{', '.join(map(str, sizes))}"
+        )
+    return tuple([column[0] if column else 1 for column in distinct])
 
 
 @strict

@@ -14,17 +14,17 @@ from functools import wraps
 from inspect import Parameter, signature
 from operator import index
 from re import match, search
-from types import TracebackType, UnionType
+from types import UnionType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from hloom.core.array import Array
-from hloom.core.calls import plain, retold
+from hloom.core.calls import from_users, plain, retold
 from hloom.core.frames import hide
 from hloom.core.operands import NotAnArray
 from hloom.core.parameters import LIMIT, words_of
-from hloom.core.source import is_ours, is_users
+from hloom.core.source import is_ours
 from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
 
@@ -83,7 +83,7 @@ def _told(
     """A better error, or None where there is none: it is the user's own, or says enough."""
     name = fun.__name__
     told_already = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
-    if told_already or _is_users(error.__traceback__):
+    if told_already or from_users(error.__traceback__):
         return None
     if isinstance(error, NotImplementedError) and "\n  at " in str(error):
         return None  # an operation in a function of the user's has no rule: its line is told
@@ -126,17 +126,6 @@ def _unfit(fun: Callable[..., Any], argument: str, words: str, value: Any) -> st
         f"{name} takes {argument} as {words}; got {shown(value)}. "
         f"It is called as {name}{plain(signature(fun))}."
     )
-
-
-def _is_users(traceback: TracebackType | None) -> bool:
-    """Whether an error comes out of a function that the user gave."""
-    traceback = traceback and traceback.tb_next
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if is_users(file):
-            return True
-        traceback = traceback.tb_next
-    return False
 
 
 def _no_array(name: str, bound: dict[str, Any], error: NotAnArray) -> str:
