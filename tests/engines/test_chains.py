@@ -41,3 +41,53 @@ def test_operations_side_by_side_are_no_chain(monkeypatch: pytest.MonkeyPatch) -
     xs = np.arange(400, dtype=np.float32)
     got = hloom.jit(lambda xs: [x + 1 for x in xs])(list(xs))
     np.testing.assert_array_equal(np.asarray(got), xs + 1)
+
+
+def nested(times: int) -> Any:
+    """So many jitted functions inside one another, each a step after the one before."""
+    f = lambda x: x + 1
+    for i in range(times):
+        f = hloom.jit(lambda x, g=f: g(x) + 1)
+        if i % 40 == 0:
+            hloom.make_jaxpr(f)(jnp.float32(0))  # the next is traced from here on
+    return f
+
+
+def branches(times: int) -> Any:
+    f = lambda x: x + 1
+    for _ in range(times):
+        f = lambda x, g=f: lax.cond(x > 0, g, lambda x: x, x)
+    return f
+
+
+def test_functions_nested_too_deep_for_the_compiler_are_an_error() -> None:
+    assert nested(150)(jnp.float32(0)) == 151
+    with pytest.raises(
+        EngineError, match=r"more than 150 functions .*inside one another.*fori_loop"
+    ):
+        nested(152)(jnp.float32(0))
+    with hloom.engine("numpy"):
+        assert nested(152)(jnp.float32(0)) == 153
+
+
+@pytest.mark.parametrize(
+    ("fun", "name"),
+    [(branches(300), "jit"), (lambda x: endless(x), "jit"), (branches(300), "grad")],
+)
+def test_more_traces_than_python_allows_are_an_error_with_their_number(fun: Any, name: str) -> None:
+    transformed = getattr(hloom, name)(fun)
+    with pytest.raises(RecursionError, match=rf"{name}\(.*: \d+ traced functions stand inside one"):
+        transformed(jnp.float32(1))
+    assert hloom.jit(lambda x: x + 1)(jnp.float32(1)) == 2
+
+
+def endless(x: Any) -> Any:
+    return hloom.jit(endless)(x)
+
+
+def test_the_users_own_recursion_is_pythons_error() -> None:
+    def own(x: Any) -> Any:
+        return own(x + 1)
+
+    with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
+        hloom.jit(own)(jnp.float32(1))

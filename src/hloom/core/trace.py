@@ -6,6 +6,7 @@ with a single method, `process`, and one kind of `Tracer` that it alone opens.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +16,7 @@ from hloom import errors
 from hloom.config import BOTTOM, HOME, Context, current
 from hloom.core import frames, source
 from hloom.core.array import Array
+from hloom.errors.texts import explain
 
 
 class Origin:
@@ -217,6 +219,13 @@ def tracing(trace: Trace) -> Iterator[None]:
     trace.within = before.trace
     try:
         yield
+    except RecursionError as error:
+        levels = error.levels = getattr(error, "levels", 0) + 1  # type: ignore[attr-defined]
+        if before.trace is EAGER:  # on the way out the stack has room for words
+            if levels >= _NESTED:
+                raise _nested(trace.origin, levels) from None
+            frames.tell(error, trace)
+        raise
     except Exception as error:
         frames.tell(error, trace)
         raise
@@ -225,6 +234,23 @@ def tracing(trace: Trace) -> Iterator[None]:
         source.replayed.reset(lines)
         trace.within = None
         trace.done = True
+
+
+_NESTED = 20  # traces inside one another that are the cause when Python's limit is reached
+
+
+def _nested(origin: Origin, levels: int) -> RecursionError:
+    """The error for traced functions inside one another, more than Python's stack takes."""
+    limit = sys.getrecursionlimit()
+    rule = (
+        f"{origin}: {levels} traced functions stand inside one another, which takes more than the "
+        f"{limit} calls that Python allows."
+    )
+    ways = [
+        ("lax.fori_loop(0, n, lambda i, x: f(x), x)", "a loop in place of nested functions"),
+        (f"sys.setrecursionlimit({2 * limit})", "for up to 150, which the xla engine compiles"),
+    ]
+    return RecursionError(explain(rule, ways=ways))
 
 
 def current_trace() -> Trace:

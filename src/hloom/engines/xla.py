@@ -23,6 +23,7 @@ from hloom.stablehlo.lower import lower
 
 # Bytes; where a program that needs less fails for want of memory, all else has failed before.
 GUARDED = 1 << 20
+DEEPEST = 150  # functions inside one another; XLA calls itself for each, and dies at about 180
 
 
 class XlaEngine(BufferEngine):
@@ -46,6 +47,7 @@ class XlaEngine(BufferEngine):
         tier: str = "default",
     ) -> Executable:
         """The program of `jaxpr`, compiled as `settings` decides."""
+        check_nesting(jaxpr, name)  # first, as it does not recurse
         check_sizes(jaxpr)
         check_chain(jaxpr, name)
         module = lower(jaxpr, name=name, exact=tier == "exact", donated=donated, locations=False)
@@ -184,6 +186,23 @@ def check_sizes(jaxpr: Jaxpr) -> None:
             if size >= memory.ADDRESSABLE:
                 said = "" if aval.size else "(an empty array may not have axes as long as these)"
                 raise DeviceMemoryError.allocation(aval, size, said)
+
+
+def check_nesting(jaxpr: Jaxpr, name: str) -> None:
+    """Raise EngineError for functions and branches inside one another that XLA dies of."""
+    level = [jaxpr]
+    for _ in range(DEEPEST + 1):
+        equations = [equation for each in level for equation in each.equations]
+        inner = [x for equation in equations for x in equation.inner_jaxprs()]
+        level = list({id(x): x for x in inner}.values())
+        if not level:
+            return
+    raise EngineError.of(
+        "xla",
+        "compile",
+        f"more than {DEEPEST} functions and branches of program {name!r} stand inside one another. "
+        "A loop has one: lax.fori_loop(0, n, lambda i, x: f(x), x)",
+    )
 
 
 def check_chain(jaxpr: Jaxpr, name: str) -> None:
