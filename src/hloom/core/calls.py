@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from hloom import dtypes
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -223,6 +224,8 @@ def _is_array(x: Any) -> bool:
 
 
 def _type(x: Any) -> str:
+    if isinstance(x, np.ndarray) and not dtypes.is_supported(x.dtype):
+        return f"{x.dtype}[{','.join(map(str, x.shape))}]"
     return str(getattr(x, "aval", None) or ShapedArray(x.shape, x.dtype))
 
 

@@ -36,8 +36,15 @@ def from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None = Non
     Raises ValueError for lists of unequal lengths, TypeError for elements that are no numbers,
     OverflowError for integers that the dtype does not hold.
     """
-    if is_too_deep(x):
-        raise ValueError(f"{name}: {TOO_DEEP}")
+    try:
+        return _from_sequence(name, x, dtype)
+    except RecursionError:
+        if not is_too_deep(x):
+            raise
+        raise ValueError(f"{name}: {TOO_DEEP}") from None
+
+
+def _from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None) -> Array:
     if is_plain(x):
         return put(plain_value(name, x, dtype))
     elements = list(leaves(x))
