@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import wraps
-from opcode import opmap
+from itertools import islice
 from types import FunctionType, TracebackType
 from typing import Any, TypeVar, cast
 
@@ -20,7 +20,7 @@ from hloom import dtypes
 from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.frames import hide
+from hloom.core.frames import entries, hide, is_said
 from hloom.errors import ArgumentError
 from hloom.errors.rewriting import grouped, renamed
 from hloom.errors.texts import explain
@@ -109,7 +109,6 @@ _MISTAKEN = (TypeError, ValueError)
 
 # ---- what Python says of an argument, of which it does not know whose it is ---------------------
 
-_RAISE = opmap["RAISE_VARARGS"]
 # What tells a user what is wrong with an argument; the others are made ArgumentErrors.
 _KEPT = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
 _BARE = (*_KEPT, AttributeError, KeyError, AssertionError, UnboundLocalError)
@@ -121,12 +120,13 @@ def named(name: str, bound: dict[str, Any], error: Exception) -> Exception | Non
 
     None for what hloom raised, which says more, and for what comes out of the user's functions.
     """
-    if from_users(error.__traceback__) or _is_said(error):
+    if from_users(error.__traceback__):
         return None
     name = name.strip("_")
     if error.__class__ is RecursionError and any(map(is_too_deep, bound.values())):
         return ValueError(f"{name}: {TOO_DEEP}")
-    if error.__class__ not in _BARE or re.search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
+    first = str(error).split("\n", 1)[0]
+    if error.__class__ not in _BARE or is_said(error) or re.search(rf"\b{name}\b", first):
         return None
     given = ", ".join([f"{argument}={_given(x)}" for argument, x in bound.items()])
     kind = error.__class__ if error.__class__ in _KEPT else ArgumentError
@@ -135,23 +135,8 @@ def named(name: str, bound: dict[str, Any], error: Exception) -> Exception | Non
 
 def from_users(traceback: TracebackType | None) -> bool:
     """Whether an error comes out of a function that the user gave."""
-    traceback = traceback and traceback.tb_next
-    while traceback is not None:
-        if source.is_users(traceback.tb_frame.f_code.co_filename):
-            return True
-        traceback = traceback.tb_next
-    return False
-
-
-def _is_said(error: Exception) -> bool:
-    """Whether a `raise` of hloom's made the error, and not an operation of Python's or NumPy's."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return False
-    code = traceback.tb_frame.f_code
-    return source.is_ours(code.co_filename) and code.co_code[traceback.tb_lasti] == _RAISE
+    inner = islice(entries(traceback), 1, None)
+    return any(source.is_users(entry.tb_frame.f_code.co_filename) for entry in inner)
 
 
 TOO_DEEP = f"lists are nested deeper than the {DEEPEST} dimensions of an array, or hold themselves"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from inspect import unwrap
+from opcode import opmap
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
@@ -18,6 +19,8 @@ from hloom.core.source import Source, capture, is_ours, is_users, resolve, text_
 from hloom.errors import AxisError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_RAISE = opmap["RAISE_VARARGS"]
 
 
 def entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
@@ -141,7 +144,19 @@ def hide(error: Exception) -> None:
     context = current.get()
     mode = context.config.traceback_filtering
     if context.key is not None and mode != "off":
+        if error.__class__.__module__ == "builtins":
+            error._said = is_said(error)  # type: ignore[attr-defined]  # no frame will tell
         _FILTERS[mode](error)
+
+
+def is_said(error: BaseException) -> bool:
+    """Whether a `raise` of the package's made the error, and not an operation of Python's."""
+    known: bool | None = getattr(error, "_said", None)
+    *_, last = [None, *entries(error.__traceback__)]
+    if known is not None or last is None:
+        return bool(known)
+    code = last.tb_frame.f_code
+    return is_ours(code.co_filename) and code.co_code[last.tb_lasti] == _RAISE
 
 
 def hidden(fun: F) -> F:

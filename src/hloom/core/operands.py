@@ -206,10 +206,10 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
                 made.append(as_array(x))
         except TypeError as error:
             raise TypeError(_not_an_operand(name, position, x, error)) from None
-        except OverflowError:
+        except OverflowError as error:
             if anchor is not None and x.__class__ is int:
                 raise overflow(x, anchor, before=f"{name}, operand {position}: ") from None
-            raise
+            raise OverflowError(f"{name}, operand {position}: {error}") from None
     return made
 
 
