@@ -51,6 +51,7 @@ def test_data_in_the_place_of_a_number_is_refused(call, dtype):
             CALLS[call](given)
         text = str(caught.value)
         assert name in text and parameter.removesuffix("s") in text and "[5000]" in text, text
+        assert "``" not in text, text
 
 
 def test_a_few_numbers_may_come_in_an_array():

@@ -153,3 +153,27 @@ def test_errors(call: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error) as raised:
         call()  # type: ignore[operator]
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, dtype: lax.argmax(x, 0, dtype),
+        lambda x, dtype: lax.argmin(x, 0, dtype),
+        lambda x, dtype: argsort(x, 0, dtype),
+        lambda x, dtype: hloom.ops.searching.searchsorted(x[:-1], x[:1], index_dtype=dtype),
+    ],
+)
+def test_places_that_a_dtype_cannot_count_are_refused(call: Any) -> None:
+    assert call(jnp.arange(128), "int8").dtype == "int8"
+    with pytest.raises(ValueError, match=r"counts positions in i8; axis 0 of i32\[12[89]\]"):
+        call(jnp.arange(129), "int8")
+    with pytest.raises(ValueError, match="counts positions in i32; axis 0 of bool"):
+        long = hloom.ShapeDtypeStruct((2**31 + 2,), "bool")
+        hloom.eval_shape(lambda x: call(x, "int32"), long)
+
+
+@pytest.mark.parametrize("function", [jnp.argmax, jnp.argmin, jnp.argsort])
+def test_places_beyond_32_bits_are_refused_while_the_default_integer_has_32(function: Any) -> None:
+    with pytest.raises(ValueError, match=r"counts positions in i32; axis 0 of i8\[2147483649\]"):
+        hloom.eval_shape(function, hloom.ShapeDtypeStruct((2**31 + 1,), "int8"))

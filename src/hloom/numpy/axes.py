@@ -162,8 +162,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
     (3, 4, 2)
     """
     x = array_like("moveaxis", a)
-    taken = axes_argument("moveaxis", source, x.aval, "`source` argument")
-    places = axes_argument("moveaxis", destination, x.aval, "`destination` argument")
+    taken = axes_argument("moveaxis", source, x.aval, "source")
+    places = axes_argument("moveaxis", destination, x.aval, "destination")
     if len(taken) != len(places):
         raise ValueError(
             "moveaxis: `source` and `destination` arguments must have the same number of elements; "

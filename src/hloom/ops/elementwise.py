@@ -56,6 +56,15 @@ def check_domain(name: str, avals: Sequence[ShapedArray], domain: str) -> None:
     )
 
 
+def check_countable(name: str, aval: ShapedArray, axis: int, dtype: Any, more: int = 0) -> None:
+    """Raise ShapeError for an axis whose places, and `more`, are too many for a dtype."""
+    if aval.shape[axis] - 1 + more > dtypes.iinfo(dtype).max:
+        places = dtypes.short_name(dtype)
+        raise errors.ShapeError(
+            f"{name} counts positions in {places}; axis {axis} of {aval} is longer"
+        )
+
+
 def check_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
     """Raise TypeError unless all operands have one dtype: lax never promotes."""
     if all(aval.dtype == avals[0].dtype for aval in avals):

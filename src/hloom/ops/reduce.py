@@ -21,7 +21,7 @@ from hloom.ops.binary import bitwise_or, max_p, min_p
 from hloom.ops.binary import max as max_
 from hloom.ops.binary import min as min_
 from hloom.ops.compare import complex_at_least, complex_at_most, eq, ne, select_n
-from hloom.ops.elementwise import check_domain, is_narrow
+from hloom.ops.elementwise import check_countable, check_domain, is_narrow
 from hloom.ops.folds import SMALL, first_extreme, fold
 from hloom.ops.formula import Term, where
 from hloom.ops.linear import (
@@ -391,6 +391,7 @@ class ArgExtreme(Primitive):
             raise ArgumentError(f"{self.name} takes an integer index_dtype; got {index_dtype}")
         if not x.shape[axes[0]]:
             raise ShapeError(f"{self.name} of an empty sequence: axis {axes[0]} of {x} has size 0")
+        check_countable(self.name, x, axes[0], index_dtype)
         return ShapedArray(shape, index_dtype)
 
     def numpy(self, x: Any, *, axes: Axes, index_dtype: np.dtype[Any]) -> Any:

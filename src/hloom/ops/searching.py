@@ -21,7 +21,7 @@ from hloom.ops.arithmetic import add
 from hloom.ops.binary import bitwise_and, bitwise_or
 from hloom.ops.compare import eq, le, lt, select_n
 from hloom.ops.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.elementwise import is_narrow
+from hloom.ops.elementwise import check_countable, is_narrow
 from hloom.ops.formula import INT32, INT64, Term, maximum, minimum, sign_mask, where
 from hloom.ops.gather import gather_p
 from hloom.ops.linear import batch_first, broadcast_in_dim, constant, full, move
@@ -53,6 +53,7 @@ class SearchSorted(Primitive):
             raise ValueError(f'searchsorted takes side "left" or "right"; got {side!r}')
         if not dtypes.in_domain(index_dtype, "integer"):
             raise ArgumentError(f"searchsorted takes an integer index_dtype; got {index_dtype}")
+        check_countable("searchsorted", x, x.ndim - 1, index_dtype, more=1)
         return ShapedArray(values.shape, index_dtype)
 
     def numpy(self, x: Any, values: Any, *, side: Any, index_dtype: np.dtype[Any]) -> Any:
@@ -214,10 +215,7 @@ class OrderStatistics(Primitive):
         if not 0 <= axis < x.ndim or not x.shape[axis]:
             raise ShapeError(f"order_statistics: {x} has no elements along axis {axis}")
         rest = (*x.shape[:axis], *x.shape[axis + 1 :])
-        if x.shape[axis] >= 2**31:
-            raise ShapeError(
-                f"order_statistics counts ranks in i32; axis {axis} of {x} is longer"
-            )
+        check_countable("order_statistics", x, axis, INT32, more=1)
         if ranks.dtype != INT32 or ranks.ndim != x.ndim or ranks.shape[1:] != rest:
             raise ShapeError(
                 f"order_statistics of {x} takes ranks i32[k,..] with axes {rest}; got {ranks}"

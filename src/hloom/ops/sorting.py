@@ -20,7 +20,7 @@ from hloom.core.primitive import Primitive
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops import sorting_programs
 from hloom.ops.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.elementwise import check_domain, is_narrow, types_text
+from hloom.ops.elementwise import check_countable, check_domain, is_narrow, types_text
 from hloom.ops.folds import fold
 from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
 from hloom.ops.gather import gather_p
@@ -248,6 +248,7 @@ class ArgSort(Primitive):
             raise ShapeError(f"argsort: {x} has no axis {dimension}")
         if not dtypes.in_domain(index_dtype, "integer"):
             raise ArgumentError(f"argsort takes an integer index_dtype; got {index_dtype}")
+        check_countable("argsort", x, dimension, index_dtype)
         return ShapedArray(x.shape, index_dtype)
 
     def numpy(self, x: Any, *, dimension: int, index_dtype: np.dtype[Any]) -> Any:
@@ -353,8 +354,7 @@ class TopK(Primitive):
             raise ShapeError(f"top_k: {x} has no axis {axis}")
         if not 0 <= k <= x.shape[axis]:
             raise ShapeError(f"top_k takes k from 0 to {x.shape[axis]} for {x}; got {k}")
-        if x.shape[axis] > 2**31:
-            raise ShapeError(f"top_k counts positions in i32; axis {axis} of {x} is longer")
+        check_countable("top_k", x, axis, INT32)
         shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
         return [x.update(shape=shape), ShapedArray(shape, INT32)]
 
