@@ -265,6 +265,15 @@ def test_vmap_axes_in_and_out():
     close(vmap(lambda x, y: x, out_axes=None, in_axes=(None, 0))(np.float32(2), V), 2.0)
 
 
+@pytest.mark.parametrize("what", ["in_axes", "out_axes"])
+@pytest.mark.parametrize("axis", [1.0, True, "a", np.array(0), hloom.numpy.array([0.0, 1.0])])
+def test_axes_of_vmap_are_ints_and_none(what, axis):
+    for kind in (ValueError, TypeError):
+        with pytest.raises(kind, match=f"{what} takes ints and None; got"):
+            vmap(f, **{what: axis})(V)
+    close(vmap(f, **{what: np.int32(0)})(V), f(V))
+
+
 def test_a_jaxpr_is_printed_as_in_the_seed():
     text = str(make_jaxpr(jit(f))(1.0))
     assert text == (

@@ -465,6 +465,9 @@ def _spread_axes(origin: Origin, what: str, axes: Any, full: Any) -> list[int | 
             f"{'arguments' if what == 'in_axes' else 'results'}, {tree.structure(full)}."
             + (f" It has one entry for each argument: in_axes=({axes!r},)." if is_alone else "")
         ) from None
+    for axis in prefix:
+        if axis is not None and (not isinstance(axis, (int, np.integer)) or isinstance(axis, bool)):
+            raise ArgumentError(f"{origin}: {what} takes ints and None; got {axis!r}")
     return [axis for axis, sub in zip(prefix, subtrees) for _ in tree.leaves(sub)]
 
 
@@ -472,8 +475,6 @@ def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
     if axis is None:
         return None
     aval = aval_of(flat.leaves[index])
-    if not isinstance(axis, int) or isinstance(axis, bool):
-        raise TypeError(f"{flat.origin}: in_axes takes ints and None; got {axis!r}")
     if not -aval.ndim <= axis < aval.ndim:
         raise ValueError(
             f"{flat.origin}: in_axes maps axis {axis} of argument "
