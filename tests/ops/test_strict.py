@@ -74,3 +74,24 @@ def test_tracers_are_told_as_tracers() -> None:
         hloom.jit(lambda flag: lax.index_in_dim(X, 0, keepdims=flag))(True)
     with pytest.raises(hloom.errors.TracerIntegerConversionError):
         hloom.jit(lambda n: lax.iota("int32", n))(3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, data: lax.reduce_sum(x, data),
+        lambda x, data: lax.reduce_max(x, data),
+        lambda x, data: lax.transpose(x, data),
+        lambda x, data: lax.broadcast_in_dim(x, data, (0,)),
+        lambda x, data: lax.broadcast_in_dim(x, (3,), data),
+        lambda x, data: lax.reshape(x, data),
+        lambda x, data: lax.rev(x, data),
+        lambda x, data: lax.full(data, 1.0),
+        lambda x, data: lax.slice(x, data, (3,)),
+        lambda x, data: lax.dynamic_slice(x, (0,), data),
+    ],
+)
+def test_an_array_of_a_billion_axes_is_refused_unlisted(call):
+    data = np.broadcast_to(1, 10**9)
+    with pytest.raises(TypeError, match=r"as a sequence of integers; got i64\[1000000000\]"):
+        call(jnp.ones(3), data)

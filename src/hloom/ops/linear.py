@@ -20,7 +20,7 @@ from hloom.core.operands import as_array, scalar
 from hloom.core.primitive import Primitive, is_linear
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.folds import fold
-from hloom.ops.strict import refuse_sharding, strict
+from hloom.ops.strict import refuse_data, refuse_sharding, strict
 
 
 class Linear(Primitive):
@@ -120,6 +120,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     >>> lax.transpose(jnp.ones((2, 3)), (1, 0)).shape
     (3, 2)
     """
+    refuse_data("transpose", "permutation", permutation)
     permutation = tuple(map(index, permutation))
     operand = as_array(operand)
     if permutation == tuple(range(operand.aval.ndim)):
@@ -225,6 +226,8 @@ def broadcast_in_dim(
     if out_sharding is not None:
         refuse_sharding("broadcast_in_dim", out_sharding)
     operand = as_array(operand)
+    refuse_data("broadcast_in_dim", "a shape", shape)
+    refuse_data("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
     shape, dims = tuple(map(index, shape)), tuple(map(index, broadcast_dimensions))
     if len(dims) == operand.aval.ndim and list(dims) != sorted(dims):
         operand, dims = transpose(operand, inverse(dims)), tuple(sorted(dims))
@@ -292,6 +295,7 @@ def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: None = None) 
     if out_sharding is not None:
         refuse_sharding("reduce_sum", out_sharding)
     operand = as_array(operand)
+    refuse_data("reduce_sum", "axes", axes)
     axes = tuple(axes)
     return reduce_sum_p(operand, axes=axes) if axes else operand
 

@@ -20,12 +20,13 @@ from hloom.core.primitive import Primitive
 from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.convert import convert_element_type
 from hloom.ops.linear import Linear, broadcast_in_dim, constant, move, spread_scalar, transpose
-from hloom.ops.strict import refuse_sharding, strict
+from hloom.ops.strict import refuse_data, refuse_sharding, strict
 
 
 # ---- shapes and axes as users write them ----------------------------------------------------
 def integers(name: str, what: str, values: Any) -> tuple[int, ...]:
     """`values` as ints; raises TypeError for what is not a sequence of integers."""
+    refuse_data(name, what, values)
     try:
         if isinstance(values, (str, bytes, dict, set)):
             raise TypeError("no sequence of integers")

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hloom.core.array import Array
+from hloom.core.aval import ShapedArray
 from hloom.core.calls import from_users, plain, retold
 from hloom.core.frames import hide
 from hloom.core.operands import NotAnArray
@@ -27,6 +28,8 @@ from hloom.core.parameters import LIMIT, words_of
 from hloom.core.source import is_ours
 from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
+
+FEW = 2**16  # more numbers in an array are data, and no axes or sizes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -142,6 +145,16 @@ def _no_array(name: str, bound: dict[str, Any], error: NotAnArray) -> str:
 
 def _leaves(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def refuse_data(name: str, what: str, values: Any) -> None:
+    """Raise ArgumentError for a long array where axes or sizes should be, without looking into it.
+
+    A billion elements would be listed one by one before the first of them is found wrong.
+    """
+    if isinstance(values, (np.ndarray, Array)) and values.size > FEW:
+        aval = ShapedArray(values.shape, values.dtype)
+        raise ArgumentError(f"{name} takes {what} as a sequence of integers; got {aval}")
 
 
 def shown(value: Any) -> str:
