@@ -179,7 +179,8 @@ def test_jit_and_vmap_refuse_in_the_same_words() -> None:
     for call in (lax.add, hloom.jit(lax.add), hloom.vmap(lax.add)):
         with pytest.raises(TypeError) as caught:
             call(x, y)
-        said.append(str(caught.value).replace("[2]", "[]"))
+        # A traced call says on further lines where it stands.
+        said.append(str(caught.value).partition("\n")[0].replace("[2]", "[]"))
     assert said[0] == said[1] == said[2]
 
 

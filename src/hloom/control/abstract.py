@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from hloom.core.calls import told
 from hloom.core.frames import concise, hidden
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import abstract, is_abstract
-from hloom.core.signature import check_function
+from hloom.core.signature import check_function, wraps
 
 
 class ShapeDtypeStruct:

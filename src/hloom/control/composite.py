@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from hloom.core import source
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
+from hloom.core.signature import wraps
 from hloom.errors import UnsupportedError
 from hloom.errors.texts import explain
 from hloom.ops.linear import move

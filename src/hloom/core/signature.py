@@ -5,6 +5,7 @@ But for `check_function`, worked out only when an error needs it.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -175,3 +176,12 @@ def leaf_paths(treedef: Any) -> Sequence[tree.KeyPath]:
         return tree.paths(treedef)
     is_rebuilt = again == treedef and all(x.__class__ is int for _, x in pairs)
     return [path for path, _ in pairs] if is_rebuilt else tree.paths(treedef)
+
+
+def wraps(fun: Callable[..., Any]) -> Callable[[Any], Any]:
+    """`functools.wraps`, without the stages of a jitted function: `vmap(jit(f))` has none of them.
+
+    Else `vmap(jit(f)).lower(x)` would lower `f`.
+    """
+    jitted = hasattr(fun, "jitted")
+    return functools.wraps(fun, updated=() if jitted else functools.WRAPPER_UPDATES)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, wraps
+from functools import partial
 from math import prod
 from typing import Any
 
 from hloom.core.array import Array
+from hloom.core.signature import wraps
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.arguments import dtype_argument
 from hloom.numpy.axes import axes_argument, axis_argument, moveaxis

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from hloom.core.signature import (
     check_function,
     name_of,
     positional_names,
+    wraps,
 )
 from hloom.core.trace import Origin
 from hloom.errors import ArgumentError, TangentError
