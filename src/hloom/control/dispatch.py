@@ -368,6 +368,9 @@ class Jitted:
                     made = list(leaves)
                 try:
                     made[i] = as_array(x)
+                except OverflowError as error:
+                    name = LeafNames(self.fun, treedef, positions)[i]
+                    raise OverflowError(f"jit({self.name}), argument `{name}`: {error}") from None
                 except TypeError as error:
                     name = LeafNames(self.fun, treedef, positions)[i]
                     root = name.split("[")[0].split(".")[0]

@@ -42,10 +42,7 @@ def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
     try:
         made = host_array(value, aval)
     except OverflowError:
-        raise OverflowError(
-            f"Python integer {value} out of bounds for {aval.dtype.name}; "
-            "turn 64-bit types on with `with hloom.enable_x64():`, or use a float"
-        ) from None
+        raise overflow(int(value.real), aval.dtype, alone=True) from None
     # Zeros are not kept (0.0 == -0.0), and NaN would never be found.
     if value and value == value and len(_constants) < 512:
         _constants[key] = made
@@ -59,21 +56,23 @@ def weak_aval(cls: type, x64: bool) -> ShapedArray:
 
 
 def overflow(
-    value: int, dtype: np.dtype[Any], *, before: str = "", after: str = ""
+    value: int, dtype: np.dtype[Any], *, before: str = "", after: str = "", alone: bool = False
 ) -> OverflowError:
-    """The error for a Python integer that the dtype of the array beside it does not hold.
+    """The error for a Python integer that a dtype does not hold.
 
-    What stands `before` and `after` says where that is.
+    It is the dtype of the array beside it, or that of an integer `alone`.  What stands `before` and
+    `after` says where that is.
     """
     place, x64 = source.here(), current.get().config.enable_x64
     ways = []
     if weak_aval(int, x64).dtype != dtype and _holds(weak_aval(int, x64).dtype, value):
         ways.append((converting(place, "int"), "a wider dtype"))
     elif not x64 and _holds(np.dtype("int64"), value):
-        wide = converting(place, "'int64'")
+        wide = f"jnp.asarray({value})" if alone else converting(place, "'int64'")
         ways.append((f"with hloom.enable_x64(): {wide}", "64-bit integers"))
     if abs(value) < 1e38:
-        ways.append((converting(place, "float"), "floats, which round"))
+        code = f"float({value})" if alone else converting(place, "float")
+        ways.append((code, "floats, which round"))
     rule = f"{before}Python integer {value!s:.60} out of bounds for {dtype.name}{after}"
     return OverflowError(explain(rule, ways=ways))
 
@@ -207,9 +206,12 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
         except TypeError as error:
             raise TypeError(_not_an_operand(name, position, x, error)) from None
         except OverflowError as error:
-            if anchor is not None and x.__class__ is int:
-                raise overflow(x, anchor, before=f"{name}, operand {position}: ") from None
-            raise OverflowError(f"{name}, operand {position}: {error}") from None
+            before = f"{name}, operand {position}: "
+            if x.__class__ is not int:
+                raise OverflowError(f"{before}{error}") from None
+            beside = anchor if anchor is not None and dtypes.kind(anchor) != "bool" else None
+            dtype = beside or weak_aval(int, current.get().config.enable_x64).dtype
+            raise overflow(x, dtype, before=before, alone=beside is None) from None
     return made
 
 

@@ -11,7 +11,7 @@ from hloom import dtypes
 from hloom.config import Config, current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.operands import as_array, from_numpy, scalar, weak_aval
+from hloom.core.operands import as_array, from_numpy, overflow, scalar, weak_aval
 from hloom.core.source import warn
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.sequences import from_sequence as sequence
@@ -38,6 +38,8 @@ def array_like(name: str, x: Any, position: int = 0) -> Array:
         raise ArgumentError(
             f"{name} takes arrays and numbers; argument {position} is {error}"
         ) from None
+    except OverflowError as error:
+        raise OverflowError(f"{name}, argument {position}: {error}") from None
 
 
 _plans: dict[Any, tuple[np.dtype[Any], bool]] = {}
@@ -69,7 +71,7 @@ def _prepare(name: str, xs: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _cast(xs: Sequence[Any], dtype: np.dtype[Any], weak: bool) -> list[Array]:
+def _cast(name: str, xs: Sequence[Any], dtype: np.dtype[Any], weak: bool) -> list[Array]:
     made: list[Array] = []
     for x in xs:
         if isinstance(x, Array):
@@ -79,15 +81,22 @@ def _cast(xs: Sequence[Any], dtype: np.dtype[Any], weak: bool) -> list[Array]:
                 else x
             )
         else:
-            made.append(scalar(x, ShapedArray((), dtype, weak)))
+            made.append(_number(name, x, ShapedArray((), dtype, weak)))
     return made
+
+
+def _number(name: str, x: Any, aval: ShapedArray) -> Array:
+    try:
+        return scalar(x, aval)
+    except OverflowError:
+        raise overflow(int(x.real), aval.dtype, after=f", in {name}") from None
 
 
 def promote_dtypes(name: str, *xs: Any) -> list[Array]:
     """The operands as Arrays of their common dtype."""
     prepared = _prepare(name, xs)
     dtype, weak = result_dtype(prepared)
-    return _cast(prepared, dtype, weak)
+    return _cast(name, prepared, dtype, weak)
 
 
 def promote_inexact(name: str, *xs: Any, wide: bool = False) -> list[Array]:
@@ -103,7 +112,7 @@ def promote_inexact(name: str, *xs: Any, wide: bool = False) -> list[Array]:
     elif wide:
         default = dtypes.default_float if dtypes.kind(dtype) == "float" else dtypes.default_complex
         dtype = max(dtype, default(x64), key=dtypes.bits)
-    return broadcast(name, _cast(prepared, dtype, weak))
+    return broadcast(name, _cast(name, prepared, dtype, weak))
 
 
 def promote(name: str, *xs: Any) -> list[Array]:
