@@ -19,11 +19,10 @@ from hloom.errors import IndexKindError, ShapeError
 from hloom.numpy import eager
 from hloom.numpy.arguments import count_argument, refuse_data
 from hloom.numpy.axes import axes_argument, axis_argument
-from hloom.numpy.fitting import check_bounds
 from hloom.numpy.indexing import getitem
 from hloom.numpy.manipulation import ravel
 from hloom.numpy.promotion import array_like, broadcast_to
-from hloom.numpy.reducing import cast_into
+from hloom.numpy.reducing import cast_into, check_put
 from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.compare import eq, lt, select
@@ -226,8 +225,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     x, place = _flattened("insert", arr, axis)
     if not x.aval.ndim:
         raise errors.AxisError(0, 0, "insert")
-    if values.__class__ is int and dtypes.in_domain(x.aval.dtype, "integer"):
-        check_bounds("insert", values, x.aval.dtype)
+    check_put("insert", values, x.aval)
     given = array_like("insert", values, 2)
     size = x.aval.shape[place]
     known = _places(obj, size)

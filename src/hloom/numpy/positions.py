@@ -24,7 +24,7 @@ from hloom.numpy.arguments import (
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.editing import pick
 from hloom.numpy.promotion import array_like, broadcast
-from hloom.numpy.reducing import cast_into
+from hloom.numpy.reducing import cast_into, check_put
 from hloom.numpy.searching import size_argument
 from hloom.ops.arithmetic import add, mul
 from hloom.ops.binary import bitwise_and, floor_divide, mod
@@ -120,6 +120,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     if inplace:
         refuse_inplace("fill_diagonal", "x, val", NotImplementedError)
     warn_if_dropped("jnp.fill_diagonal(x, val, inplace=False)")
+    a = array_like("fill_diagonal", a)
+    check_put("fill_diagonal", val, a.aval)
     return _fill_diagonal(a, val, wrap=bool(wrap))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.errors import ArgumentError, ShapeError
+from hloom.core.aval import ShapedArray
+from hloom.core.source import here, warn
+from hloom.errors import ArgumentError, ShapeError, TruncationWarning
 from hloom.numpy.axes import axis_argument
-from hloom.numpy.fitting import fit
+from hloom.numpy.fitting import check_bounds, fit
 from hloom.numpy.promotion import array_like, broadcast_to
 from hloom.ops.compare import ne, select_n
 from hloom.ops.convert import convert_element_type, convert_element_type_p
@@ -135,6 +138,23 @@ def cast_into(values: Any, like: Any) -> Any:
     if not values.aval.weak_type or kind_of(values) == "complex":
         return cast(values, like.aval.dtype)
     return convert_element_type_p(values, new_dtype=like.aval.dtype, weak_type=True)
+
+
+def check_put(name: str, values: Any, into: ShapedArray) -> None:
+    """Warn of floats that are put into an array of integers; not of one number that is whole.
+
+    Raises OverflowError for a Python integer out of its bounds.
+    """
+    if dtypes.kind(into.dtype) not in ("signed", "unsigned") or values.__class__ is bool:
+        return
+    if values.__class__ is int:
+        check_bounds(name, values, into.dtype)
+        return
+    if values.__class__ is float and isfinite(values) and values == int(values):
+        return
+    given = array_like(name, values).aval
+    if dtypes.kind(given.dtype) == "float":
+        warn(TruncationWarning.cut(name, given, into, at=here()))
 
 
 def weak_as(made: Any, *operands: Any) -> Any:

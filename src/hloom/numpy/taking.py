@@ -18,7 +18,7 @@ from hloom.numpy.arguments import refuse_inplace, refuse_out, warn_if_dropped
 from hloom.numpy.axes import axis_argument
 from hloom.numpy.indexing import wrap_traced
 from hloom.numpy.promotion import array_like, broadcast_shapes, broadcast_to
-from hloom.numpy.reducing import BOOL, INT32, cast, cast_into, flat, kind_of
+from hloom.numpy.reducing import BOOL, INT32, cast, cast_into, check_put, flat, kind_of
 from hloom.numpy.searching import first_places, known_value, positions, size_argument
 from hloom.ops.arithmetic import sub
 from hloom.ops.binary import mod
@@ -274,6 +274,7 @@ def put_along_axis(
     """
     _in_place("put_along_axis", "x, indices, values, axis", inplace)
     arr = array_like("put_along_axis", arr)
+    check_put("put_along_axis", values, arr.aval)
     axis, size, shape = _along("put_along_axis", arr, indices, axis)
     along = 0 if axis is None else axis
     indices, mode = _places("put_along_axis", indices, size, along, mode, IndexKindError)
@@ -319,6 +320,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     """
     _in_place("put", "x, ind, v", inplace)
     a = array_like("put", a)
+    check_put("put", v, a.aval)
     indices, mode = _places("put", ind, a.aval.size, 0, mode, ArgumentError)
     return _put(a, indices, v, mode=mode)
 
@@ -360,6 +362,8 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     Array([ 1, 10, 20, 10], dtype=int32)
     """
     _in_place("place", "x, mask, vals", inplace)
+    arr = array_like("place", arr)
+    check_put("place", vals, arr.aval)
     return _place(arr, mask, vals)
 
 

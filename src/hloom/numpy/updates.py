@@ -41,7 +41,7 @@ from hloom.numpy.indexing import (
     steps,
 )
 from hloom.numpy.layouts import Layout, Outside, check_mask, parse, scalar_masks
-from hloom.numpy.reducing import cast_into
+from hloom.numpy.reducing import cast_into, check_put
 from hloom.numpy.sequences import unfit
 from hloom.numpy.width import keeps_width
 from hloom.ops.arithmetic import add, div, mul, sub
@@ -367,15 +367,10 @@ def _check_cast(x: Any, values: Any, name: str) -> None:
             f".at[].{name}: the result would be an integer, and can't be put into {x.aval}; use "
             f"x.astype(int).at[...].{name}(...)"
         )
-    if name == "set" and ours == 1 and theirs == 2 and not _is_whole(values):
-        warn(errors.TruncationWarning.cut(f".at[].{name}", given, x.aval, at=source.here()))
+    if name == "set":
+        check_put(f".at[].{name}", values, x.aval)
     if ours == 1 and values.__class__ is float and not isfinite(values):
         raise unfit(f".at[].{name}", values, x.aval.dtype, ValueError("not finite"))
-
-
-def _is_whole(values: Any) -> bool:
-    """Whether a number has no fraction; of an array's elements nothing is known."""
-    return values.__class__ is float and isfinite(values) and values == int(values)
 
 
 def _cast(values: Any, x: Any) -> Any:
