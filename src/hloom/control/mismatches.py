@@ -74,9 +74,12 @@ def types_changed(
 def _ways(path: str, taken: ShapedArray, given: ShapedArray) -> Ways:
     """`path` is where the leaf stands in the carry."""
     if taken.dtype != given.dtype:
+        # asarray, since both may be Python numbers
+        init = f"jnp.asarray(init{path}, {given.dtype.name!r})"
+        new = f"jnp.asarray(new{path}, {taken.dtype.name!r})"
         return [
-            (f"init{path}.astype({given.dtype.name!r})", "start with the type that the body gives"),
-            (f"new{path}.astype({taken.dtype.name!r})", "or give back the type that it took"),
+            (init, "start with the type that the body gives"),
+            (new, "or give back the type that it took"),
         ]
     ways = [(f"new{path}.reshape({taken.shape})", "give back the shape that it took")]
     return ways if taken.size == given.size else []
@@ -120,7 +123,7 @@ def _branches_differ(
     wanted, given = (b.out_avals[differing[0]] for b in (first, body))
     ways = []
     if wanted.dtype != given.dtype:
-        ways = [(f"result.astype({wanted.dtype.name!r})", f"in {names[1]}")]
+        ways = [(f"jnp.asarray(result, {wanted.dtype.name!r})", f"in {names[1]}")]
     return TypeError(explain("\n".join([rule, *lines]), ways=ways, at=source.here()))
 
 

@@ -45,7 +45,8 @@ def name_of(fun: Any) -> str:
 def called(fun: Any) -> str:
     """A function by its name and place: "`step` (train.py:12)"."""
     place = source.of_function(fun)
-    return f"`{name_of(fun)}`" + (f" ({place})" if place else "")
+    known = place is not None and not source.is_ours(place.file)
+    return f"`{name_of(fun)}`" + (f" ({place})" if known else "")
 
 
 # What the functions of control flow are called with.

@@ -105,6 +105,9 @@ class Tracer(Array):
 
     owner: Trace
 
+    def __init_subclass__(cls) -> None:
+        cls.__name__ = cls.__qualname__ = Array.__name__  # a user is to see one type
+
     @property
     def _buf(self) -> Any:
         raise self.leaked()

@@ -479,7 +479,7 @@ def _canonical_axis(flat: Flat, index: int, axis: Any) -> int | None:
         raise ValueError(
             f"{flat.origin}: in_axes maps axis {axis} of argument "
             f"`{flat.origin.arguments[index]}`, which is {aval}"
-            + (". Use None in in_axes for what is not mapped." if not aval.ndim else "")
+            + ". Use None in in_axes for what is not mapped."
         )
     return axis % aval.ndim
 
@@ -512,7 +512,10 @@ def _axis_size(flat: Flat, axes: Sequence[int | None], axis_size: int | None) ->
         )
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"`{name}` has {size}" for name, size in sizes.items())
-        raise ValueError(f"{flat.origin}: mapped axes must have one size, but {listed}")
+        raise ValueError(
+            f"{flat.origin}: mapped axes must have one size, but {listed}. Use None in in_axes for "
+            "what is not mapped, or another axis."
+        )
     return next(iter(sizes.values()))
 
 
