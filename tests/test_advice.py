@@ -111,6 +111,12 @@ x.tobytes()                                     | x.reshape(-1).view('uint8')
 x[0] in [1, 2]                                  | jnp.isin(x[0], [1, 2])
 [1, 2, 3][k[1]]                                 | jnp.asarray([1, 2, 3])[k[1]]
 [jnp.sin, jnp.cos][k[1]](x)                     | lax.switch(k[1], [jnp.sin, jnp.cos], x)
+np.sin(x)                                       | jnp.sin(x)
+np.linalg.norm(x)                               | jnp.linalg.norm(x)
+np.concatenate([x, x])                          | jnp.concatenate([x, x])
+np.array([x[0], x[1]])                          | jnp.array([x[0], x[1]])
+np.asarray(x)                                   | x
+x[k[1] : k[1] + 2]                              | lax.dynamic_slice_in_dim(x, k[1], 2)
 jnp.nonzero(x)[0]                               | jnp.nonzero(x, size=x.size)
 jnp.unique(x)                                   | jnp.unique(x, size=x.size)
 x[x > 1].sum()                                  | jnp.where(x > 1, x, 0)
@@ -169,6 +175,10 @@ STATEMENTS = {
     "axis": "f = lambda n: jnp.sum(m, axis=n)\ny = jit(f)(1)",
     "two": "def f(a, b):\n    return jnp.ones((a, b))\ny = jit(f)(2, 3)",
     "key": "f = lambda n: {1: 2}[n]\ny = jit(f)(1)",
+    "element": "def f(n):\n    y = np.zeros(3)\n    «y[0] = n»\n    return y\ny = jit(f)(1.5)",
+    "added": "def f(n):\n    y = np.ones(3)\n    «y[:2] += n»\n    return y\ny = jit(f)(2)",
+    "row": "def f(n):\n    y = np.zeros((2, 3))\n    «y[0, :] = n»\n    return y\ny = jit(f)(x)",
+    "NumPy's arange": "f = lambda n: np.arange(n)\ny = jit(f)(3)",
     "slice": "f = lambda n: x[:n]\ny = jit(f)(2)",
     "format": "f = lambda n: (f'{n:.2f}', n)[1]\ny = jit(f)(1.5)",
 }  # fmt: skip  # noqa: E501
@@ -287,6 +297,19 @@ x.astype(dtyp=int)
 jnp.concatenate([x, y], axes=0)
 jnp.sort(x, reverse=True)
 lax.reduce_sum(x, axis=(0,))
+vmap(jnp.sum, axis=0)
+vmap(jnp.sum, dim=0)
+jnp.array(1, 2, 3)
+jnp.asarray(x[0], 2.0)
+jnp.maximum(x, y, 0)
+jnp.add(x, y, x)
+x.flat = 0
+lax.neg(2**40)
+jnp.sin(2**40)
+jit(jnp.sin)(2**40)
+a = jnp.put(k, 0, 1.5, inplace=False)    |= k
+a = jnp.place(k, k > 0, 1.5, inplace=False) |= k
+a = jnp.insert(k, 0, 1.5)                |= k
 jnp.linalg.norm(x, axes=0)
 x.at[0].set(1, mod='drop')
 vmap(jnp.sin, in_axis=0)
@@ -374,6 +397,16 @@ TEXTS = [
     ("x.fill(1)", "x = jnp.full_like(x, 1)"),
     ("jnp.put(x, 0, 1)", "x = jnp.put(x, 0, 1, inplace=False)"),
     ("x.sort()", "x = x.sort()"),
+    ("vmap(jnp.sum, axis=0)", "vmap(jnp.sum, in_axes=0)"),
+    ("jnp.array(1, 2, 3)", "jnp.array([1, 2, 3])"),
+    ("jnp.maximum(x, y, 0)", "jnp.maximum(jnp.maximum(x, y), 0)"),
+    ("x.shape = (3, 1)", "x = x.reshape((3, 1))"),
+    ("m[0][1] = 4", "m = m.at[0, 1].set(4)"),
+    ("m[i][0] += 4", "m = m.at[i, 0].add(4)"),
+    ("m[1:][0] = 4", "m[1:] = m[1:].at[0].set(4)"),
+    ("l = [x, y]\nl[0][1] = 4", "l[0] = l[0].at[1].set(4)"),
+    ("d = {'w': [x]}\nd['w'][0][1] = 4", "d['w'][0] = d['w'][0].at[1].set(4)"),
+    ("x.dtype = 'int32'", "x = x.view('int32')"),
     ("grad(jnp.sum(x))", "grad(jnp.sum)(x)"),
     ("vmap(jnp.add, in_axes=(0,))(x, y)", "vmap(f, in_axes=(0, 0))"),
 ]
@@ -415,6 +448,18 @@ SAID = [
     ("vmap(jnp.add, in_axes=(0,))(x, y)", "in_axes has 1 entry for 2 positional arguments"),
     ("jnp.ones((10**6, 10**6))", "f32[1000000,1000000] needs 3.6 TiB; "),
     ("jnp.array({'a': 'b'})", "Its keys and values are no numbers"),
+    ("jit(lambda x: np.fft.fft(x))(x)", "hloom.numpy has no fft.fft"),
+    ("jit(lambda x: x.foo)(x)", "'Array' object has no attribute 'foo'"),
+    ("lax.switch(0, [jnp.sin, lambda x: 1], 1.0)", "branches[0] `sin` and branches[1] "),
+    ("x + [1, 2, 3]", "Make an array of the list: jnp.array(..)"),
+    ("(1, 2, 3) - x", "Make an array of the tuple: jnp.array(..)"),
+    ("x @ [1, 2, 3]", "Make an array of the list: jnp.array(..)"),
+    ("jnp.int8(300)", "int8: Python integer 300 out of bounds"),
+    ("jnp.where(x > 0, x)", "where: either both or neither of x and y"),
+    ("range(x[0])", "Convert it: int(x)"),
+    ("jnp.put(k.astype('int8'), 0, 300, inplace=False)", "300 out of bounds for int8, in put"),
+    ("jit(lambda k: k * 2**40)(k)", "out of bounds for int32, in multiply"),
+    ("jit(lambda d: d)({'a': 2**40})", "jit(<lambda>), argument `d['a']`: Python integer"),
 ]
 
 
@@ -566,6 +611,21 @@ def test_a_dropped_copy_is_told_of_in_code_that_is_gone_too() -> None:
 def test_floats_cut_to_integers_are_told(value: str) -> None:
     assert warned(f"y = k.at[:].set({value})") == [errors.TruncationWarning]
     assert warned(f"y = jit(lambda k: k.at[:].set({value}))(k)") == [errors.TruncationWarning]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "jnp.put(k, 0, {}, inplace=False)", "jnp.place(k, k > 0, {}, inplace=False)",
+        "jnp.put_along_axis(k, k, {}, 0, inplace=False)", "jnp.insert(k, 0, {})",
+        "jnp.fill_diagonal(m.astype(int), {}, inplace=False)",
+    ],
+)  # fmt: skip
+def test_floats_cut_to_integers_are_told_by_every_function_that_puts(call: str) -> None:
+    for value in ("1.5", "[1.5, 2.5, 3.5]", "x"):
+        assert warned(f"y = {call.format(value)}") == [errors.TruncationWarning]
+    for value in ("2", "2.0", "k"):
+        assert warned(f"y = {call.format(value)}") == []
 
 
 @pytest.mark.parametrize("update", ["k.at[0].set(2.0)", "k.at[0].set(True)", "x.at[0].set(1)"])

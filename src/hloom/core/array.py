@@ -178,7 +178,8 @@ class Array:
     def __index__(self) -> int:
         if self.aval.shape or dtypes.kind(self.aval.dtype) not in ("signed", "unsigned"):
             raise TypeError(
-                f"only integer scalar arrays can be converted to a scalar index; got {self.aval}"
+                f"only integer scalar arrays can be converted to a scalar index; got {self.aval}. "
+                f"{'Take one element' if self.aval.shape else 'Convert it: int(x)'}."
             )
         return int(self._scalar("index"))
 
@@ -201,7 +202,8 @@ class Array:
         if index or value.size == 1:
             return value.item(*index)
         raise ValueError(
-            f"can only convert an array of size 1 to a Python scalar; this is {self.aval}"
+            f"can only convert an array of size 1 to a Python scalar; this is {self.aval}. All of "
+            "its elements are x.tolist()."
         )
 
     def tolist(self) -> Any:
@@ -300,7 +302,11 @@ class Array:
 
     # ---- what an immutable array refuses ----------------------------------------------------
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        raise errors.ImmutableArrayError.assignment("Array", index, value, at=source.here())
+        frame = source.frame()
+        scope = frame.f_globals | frame.f_locals if frame is not None else {}
+        raise errors.ImmutableArrayError.assignment(
+            "Array", index, value, at=source.here(), scope=scope
+        )
 
     def __delitem__(self, index: Any) -> NoReturn:
         raise errors.ImmutableArrayError.deletion("Array", index, at=source.here())

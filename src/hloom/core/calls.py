@@ -29,13 +29,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # What other libraries call a parameter, and what NumPy does: tried before likeness.
 _OTHER_NAMES = {
-    "axes": "axis", "axis": "axes", "dim": "axis", "dims": "axes", "dimension": "axis",
-    "dimensions": "axes", "keepdim": "keepdims", "keep_dims": "keepdims", "argnum": "argnums",
-    "type": "dtype", "newshape": "shape", "descend": "descending", "reverse": "descending",
+    "axes": "axis in_axes", "axis": "axes in_axes", "dim": "axis in_axes", "dims": "axes in_axes",
+    "dimension": "axis", "dimensions": "axes", "keepdim": "keepdims", "keep_dims": "keepdims",
+    "argnum": "argnums", "type": "dtype", "newshape": "shape", "descend": "descending",
+    "reverse": "descending",
 }  # fmt: skip
 # Parameters that take one tuple, where a call may have its elements side by side.
 _TUPLES = ("shape", "newshape", "new_shape", "reps", "axes", "axis", "A_reps")
 _LISTS = ("arrays", "tup")  # first parameters that take a list of arrays
+_OF_NUMBERS = ("array", "asarray")  # functions that take one list, of numbers too
 
 
 def told(fun: F, name: str = "") -> F:
@@ -180,7 +182,7 @@ def _unknown_keyword(signature: inspect.Signature, name: str, word: str, given: 
     """`given` parameters have their argument by position."""
     formal = list(signature.parameters.values())[given:]
     known = [p.name for p in formal if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    near = [_OTHER_NAMES.get(word, "")] if _OTHER_NAMES.get(word) in known else []
+    near = [name for name in _OTHER_NAMES.get(word, "").split() if name in known]
     near = near or get_close_matches(word, known, 1)
     guess = f"; did you mean {near[0]!r}?" if near else "."
     rule = f"{name}() got an unexpected keyword argument {word!r}{guess}"
@@ -191,16 +193,19 @@ def _unknown_keyword(signature: inspect.Signature, name: str, word: str, given: 
 
 def _one_list(signature: inspect.Signature, name: str, args: tuple[Any, ...]) -> TypeError | None:
     """For `concatenate(x, y)`: arrays side by side where one parameter takes a list of them."""
-    count = next((i for i, x in enumerate(args) if not _is_array(x)), len(args))
-    if next(iter(signature.parameters), "") not in _LISTS or count < 2:
+    kinds = (Array, np.ndarray, int, float) if name in _OF_NUMBERS else (Array, np.ndarray)
+    count = next((i for i, x in enumerate(args) if not isinstance(x, kinds)), len(args))
+    listing = name in _OF_NUMBERS or next(iter(signature.parameters), "") in _LISTS
+    if not listing or count < 2:
         return None
     names = ("x", "y", "z")[:count] if count <= 3 else [f"x{i}" for i in range(count)]
     rest = [f"{x!r:.40}" for x in args[count:]]
     one = f"[{', '.join(names)}]"
     code = grouped(source.here(), len(rest), count, "list")
     code = code or f"jnp.{name}({', '.join([one, *rest])})"
-    given = ", ".join([*[_type(x) for x in args[:count]], *rest])
-    rule = f"{name} takes the arrays as one list; got {name}({given})"
+    given = ", ".join([*map(_given, args[:count]), *rest])
+    what = "numbers" if name in _OF_NUMBERS else "arrays"
+    rule = f"{name} takes the {what} as one list; got {name}({given})"
     return TypeError(explain(rule, ways=[(code, "")]))
 
 

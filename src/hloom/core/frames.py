@@ -16,7 +16,8 @@ from typing import Any, TypeVar, cast
 
 from hloom.config import current
 from hloom.core.source import Source, capture, is_ours, is_users, resolve, text_of
-from hloom.errors import AxisError
+from hloom.errors import AxisError, ConcretizationTypeError
+from hloom.errors.texts import element_update, explain, source_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +43,10 @@ def tell(error: Exception, trace: Any) -> None:
     code raised stays as it is: the traceback shows its line.
     """
     place, ours = whereabouts(error)
-    if not ours or _function(trace) is None:
+    if _function(trace) is None:
+        return
+    if not ours:
+        _tell_of_ndarray(error, place)
         return
     text = _all_text(error)
     if _CHAINED.search(text):
@@ -52,6 +56,21 @@ def tell(error: Exception, trace: Any) -> None:
     known = len(links) == 1 and "while tracing the function" in text
     told = [] if known else [f"while tracing {', '.join(links)}"]
     _append(error, [*_place(text, place), *told])
+
+
+def _tell_of_ndarray(error: Exception, place: Source | None) -> None:
+    """NumPy's error for `h[0] = x`, an ndarray that is to take a traced value, says what that is.
+
+    NumPy asks for a float, and then speaks of a sequence.
+    """
+    cause = error.__cause__
+    text = str(error)
+    if isinstance(cause, ConcretizationTypeError) and text.startswith("setting an array element"):
+        at = resolve(place)
+        rule = f"{text} A traced value can't be put into an ndarray, which NumPy keeps."
+        update = element_update(source_line(at), "jnp.asarray({})")
+        ways = [(update[1], f"in place of {update[0]}")] if update else []
+        error.args = (explain(rule, ways=ways, at=at),)
 
 
 def locate(error: Exception, place: Source | None) -> None:

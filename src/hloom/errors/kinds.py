@@ -13,6 +13,10 @@
 
 from __future__ import annotations
 
+from typing import Self
+
+from hloom.errors.rewriting import sliced
+from hloom.errors.texts import Traced, static_ways
 from hloom.errors.tracing import ConcretizationTypeError
 
 
@@ -135,6 +139,17 @@ class TracedSliceError(ConcretizationTypeError, IndexError):
     head(jnp.arange(5), 3)
     ```
     """
+
+    @classmethod
+    def bound(cls, name: str, ndim: int, traced: Traced) -> Self:
+        """A bound, `start`, `stop` or `step` (`name`), of an array of `ndim` axes is traced."""
+        rule = (
+            "x[start:stop:step] has a length that is known while tracing; the value of "
+            f"`{name}` is not: it is a traced array with shape {traced.aval}."
+        )
+        general = ("lax.dynamic_slice_in_dim(x, start, size)", "only the start is traced")
+        ways = sliced(traced.at, traced.arguments, ndim) or [general]
+        return cls._of(rule, ways=[*ways, *static_ways(traced)], traced=traced)
 
 
 class UnsupportedError(ValueError, NotImplementedError):

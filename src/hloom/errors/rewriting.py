@@ -11,8 +11,10 @@ import ast
 import linecache
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 Way = tuple[str, str]
@@ -433,6 +435,28 @@ def _counted(path: list[Any], bounds: list[str]) -> list[Way]:
     return [(code, "loop a traced number of times")]
 
 
+def sliced(at: Any, traced: Sequence[str], ndim: int) -> list[Way]:
+    """What to write for `x[i : i + 2]`, of known length, and for `x[:n]`, of `ndim` axes.
+
+    `traced` are the names of arguments that have no value.
+    """
+    path = found(at)
+    match path[0] if path else None:
+        case ast.Subscript(value=array, slice=ast.Slice(lower, ast.BinOp() as end, None)) if lower:
+            parts = {type(end.op): (_text(end.left), end.right)}
+            start, size = parts.get(ast.Add, ("", lower))
+            names = [node.id for node in ast.walk(size) if isinstance(node, ast.Name)]
+            if start == _text(lower) and not set(names) & set(traced):
+                code = _call("lax.dynamic_slice_in_dim", array, lower, size)
+                return [(_text(code), "its length is known; the start is kept within bounds")]
+        case ast.Subscript(value=array, slice=ast.Slice(None, end, None)) if end:
+            name, last = _text(array), ".T" if ndim > 1 else ""  # the mask is along the last axis
+            mask = f"jnp.arange({name}.shape[0]) < {_text(end)}"
+            code = f"jnp.where({mask}, {name}{last}, 0){last}"
+            return [(code, "zeros behind it: the shape is kept")]
+    return []
+
+
 # ---- operators ----------------------------------------------------------------------------------
 def converting(at: Any, dtype: str) -> str:
     """The operation at which the program stands, its array converted: `x.astype(float) * 2**31`.
@@ -530,6 +554,46 @@ def method_code(at: Any, way: str, names: Sequence[str]) -> str:
     if not isinstance(array, (ast.Name, ast.Attribute)) or len(given) < len(names):
         return way.format(x="x", **{name: name for name in names})
     return way.format(x=_text(array), **given)
+
+
+def attribute_code(at: Any, way: str) -> str:
+    """`way` with the array for `{x}` and, for `{value}`, what was assigned to its attribute."""
+    match found(at):
+        case [ast.Attribute(value=owner), ast.Assign(value=value), *_]:
+            return way.format(x=_text(owner), value=_text(value))
+    return way.format(x="x", value="value")
+
+
+def nested(at: Any) -> str:
+    """`maximum(x, y, z)`, which takes two arrays, as `maximum(maximum(x, y), z)`."""
+    node = _called(at)
+    if node is None or node.keywords or len(node.args) < 3:
+        return ""
+    first, *rest = node.args
+    for each in rest:
+        first = ast.Call(node.func, [first, each], [])
+    return _text(first)
+
+
+def of_hloom(at: Any) -> tuple[str, str]:
+    """The NumPy function that is called, `linalg.norm`, and the call of hloom's, if it has one."""
+    node = _called(at)
+    name = _text(node.func) if node is not None else ""
+    root, _, path = name.partition(".")
+    if root not in ("np", "numpy"):
+        return "", ""
+    home: Any = sys.modules.get("hloom.numpy")
+    for part in path.split("."):
+        home = vars(home).get(part) if isinstance(home, ModuleType) else None
+    call = ast.Call(_name(f"jnp.{path}"), node.args, node.keywords)
+    return path, "" if home is None else _text(call)
+
+
+def stores(at: Any) -> bool:
+    """Whether the program stands at an assignment to elements."""
+    path = found(at)
+    kinds = (ast.Assign, ast.AugAssign)
+    return len(path) > 1 and isinstance(path[0], ast.Subscript) and isinstance(path[1], kinds)
 
 
 _MODULES = ("jnp", "np", "numpy", "lax", "hloom", "hloom.numpy", "jax.numpy")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -47,14 +49,17 @@ class ImmutableArrayError(Explained, TypeError):
     """
 
     @classmethod
-    def assignment(cls, name: str, index: Any, value: Any = None, *, at: Any = None) -> Self:
-        """`x[index] = value` on an object of class `name`."""
+    def assignment(
+        cls, name: str, index: Any, value: Any = None, *, at: Any = None,
+        scope: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Self:  # fmt: skip
+        """`x[index] = value` on an object of class `name`; `scope` has the user's names."""
         rule = (
             f"'{name}' object does not support item assignment. hloom arrays are immutable: "
             "in place of `x[idx] = y` use `x = x.at[idx].set(y)` or another .at[] method."
         )
         given, line = value_text(value), source_line(at)
-        own = element_update(line)
+        own = element_update(line, scope=scope)
         if getattr(at, "function", "").endswith("shuffle") or "shuffle(" in line:
             way = ("x = jnp.asarray(np.random.permutation(x))", "a copy in another order")
         elif own is not None:

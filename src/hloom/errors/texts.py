@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from hloom.errors.rewriting import decorated, uses_attributes
@@ -228,22 +229,61 @@ _UPDATES: dict[type[ast.operator], str] = {
 }
 
 
-def element_update(line: str) -> tuple[str, str] | None:
+def element_update(
+    line: str, read: str = "{}", scope: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[str, str] | None:
     """Rewrite an assignment to elements: `x[0] = 10` to `x = x.at[0].set(10)`.
 
+    `read` is how the array is to be read, `jnp.asarray({})` where it is NumPy's; `scope` has the
+    user's names.
     The answer is (what stands there, what to write); None when no one assignment stands out.
     """
     nodes = ast.walk(tree) if (tree := _parse(line)) else ()
     node = _only([n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign))])
     target = node and (_only(node.targets) if isinstance(node, ast.Assign) else node.target)
-    if not isinstance(target, ast.Subscript) or isinstance(target.value, ast.Subscript):
+    if not isinstance(target, ast.Subscript):
         return None
     method = "set" if isinstance(node, ast.Assign) else _UPDATES.get(type(node.op))
     if method is None:
         return None
-    base, value = ast.unparse(target.value), ast.unparse(node.value)
-    place = ast.unparse(target).removeprefix(base)  # the index with its brackets
-    return ast.unparse(node), f"{base} = {base}.at{place}.{method}({value})"
+    array, place = _place(target, scope)
+    base, value = ast.unparse(array), ast.unparse(node.value)
+    return ast.unparse(node), f"{base} = {read.format(base)}.at[{place}].{method}({value})"
+
+
+def _place(target: ast.Subscript, scope: Mapping[str, Any]) -> tuple[ast.expr, str]:
+    """The array, and the index without its brackets: `x` and `0, 1` for `x[0][1]`.
+
+    `x` may be a list or a dict of arrays: so it is in `scope`, or its key is a text.
+    """
+    whole, place = ast.unparse(target), ast.unparse(target.value)
+    index = whole.removeprefix(place)[1:-1]
+    match target.value:
+        case ast.Subscript(slice=ast.Constant(value=str())) | ast.Subscript(slice=ast.Slice()):
+            return target.value, index
+        case ast.Subscript(value=owner) if isinstance(_known(owner, scope), (list, dict)):
+            return target.value, index
+        case ast.Subscript() as outer:
+            array, before = _place(outer, scope)
+            return array, f"{before}, {index}"
+    return target.value, index
+
+
+def _known(node: ast.expr, scope: Mapping[str, Any]) -> Any:
+    """What a name, or an element of nested lists and dicts, stands for; None where that is unknown.
+
+    Nothing of the user's is called.
+    """
+    match node:
+        case ast.Name(id=name):
+            return scope.get(name)
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(_known(owner, scope), "__dict__", {}).get(name)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            found = _known(owner, scope)
+            places = dict(enumerate(found)) if isinstance(found, list) else found
+            return places.get(key) if isinstance(places, dict) else None
+    return None
 
 
 def numpy_call(line: str) -> str | None:

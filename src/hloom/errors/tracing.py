@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from hloom.errors.rewriting import converted, integer, sized, truth
+from hloom.errors.rewriting import (
+    argument,
+    converted,
+    integer,
+    of_hloom,
+    sized,
+    stores,
+    truth,
+)
 from hloom.errors.texts import (
     Explained,
     Traced,
     Where,
+    element_update,
     masked_read,
     numpy_call,
     source_line,
@@ -359,14 +368,29 @@ class TracerArrayConversionError(ConcretizationTypeError):
             "The numpy.ndarray conversion method __array__() was called on traced array with "
             f"shape {traced.aval}."
         )
-        name = function or numpy_call(source_line(traced.at))
-        if name in ("asarray", "array"):
-            ways = [("x", "it is an array already")]
-        elif name:
-            ways = [(f"hloom.numpy.{name}", f"in place of numpy.{name}: it can be traced")]
-        else:
-            ways = [("import hloom.numpy as jnp", "jnp.sin(x) in place of np.sin(x)")]
-        return cls._of(rule, ways=ways, traced=traced)
+        path, code = of_hloom(traced.at)
+        if path and not code:
+            rule += f" hloom.numpy has no {path}: call NumPy's before the function is traced."
+            return cls._of(rule, traced=traced)
+        return cls._of(rule, ways=cls._ways(traced, function or path, code), traced=traced)
+
+    @staticmethod
+    def _ways(traced: Traced, name: str, code: str) -> list[tuple[str, str]]:
+        """`name` is NumPy's function, where known, and `code` the call of hloom's."""
+        line, given = source_line(traced.at), argument(traced.at) or "x"
+        name = name or numpy_call(line) or ""
+        update = element_update(line, "jnp.asarray({})")
+        if update and stores(traced.at):
+            return [(update[1], f"in place of {update[0]}")]
+        if name in ("asarray", "array") and given.isidentifier():
+            return [(given, "it is an array already")]
+        if name == "arange":  # that of hloom takes no traced value either
+            return static_ways(traced)
+        if code:
+            return [(code, "in place of NumPy's: it can be traced")]
+        if name:
+            return [(f"hloom.numpy.{name}", f"in place of numpy.{name}: it can be traced")]
+        return [("import hloom.numpy as jnp", "jnp.sin(x) in place of np.sin(x)")]
 
     @classmethod
     def method(cls, traced: Traced, name: str) -> Self:

@@ -16,7 +16,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.source import warn as warn
 from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ShapeError
-from hloom.errors.rewriting import changed, kept
+from hloom.errors.rewriting import changed, kept, nested
 from hloom.errors.texts import explain
 
 _LIMIT = 2**63 - 1
@@ -151,10 +151,13 @@ def check_order(name: str, order: Any) -> None:
         raise ValueError(f"{name}: order must be one of 'C', 'F', 'A', or 'K'; got {order!r:.60}")
 
 
-def refuse_out(name: str, out: Any) -> None:
-    """Raise TypeError for an `out=` array: arrays are immutable."""
+def refuse_out(name: str, out: Any, *, nests: bool = False) -> None:
+    """Raise TypeError for an `out=` array: arrays are immutable.
+
+    A function of two arrays `nests` where it is given three.
+    """
     if out is not None:
-        code = kept(source.here(), "out")
+        code = kept(source.here(), "out") or (nested(source.here()) if nests else "")
         rule = (
             f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = "
             f"{name}(...)"

@@ -5,7 +5,7 @@ Each function becomes a method or property of `Array`, attached in `operators`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +18,8 @@ from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
 from hloom.core.tables import Tables
 from hloom.core.trace import Tracer
-from hloom.errors.rewriting import method_code
+from hloom.errors.rewriting import attribute_code, method_code
+from hloom.errors.texts import explain
 from hloom.numpy import eager, indexing
 from hloom.numpy.arguments import check_order, dtype_argument
 from hloom.numpy.creation import array
@@ -438,4 +439,22 @@ REFUSED = {
     "resize": ("{x} = jnp.resize({x}, {new_shape})", ("new_shape",)),
     "setfield": ("{x} = {x}.at[...].set({value})", ("value",)),
     "setflags": ("y = np.array({x})", ()),
+}
+
+
+def unassigned(name: str, way: str) -> Callable[[Array, Any], NoReturn]:
+    """The setter of an attribute that NumPy lets be assigned; `way` is code without it."""
+
+    def setter(self: Array, value: Any) -> NoReturn:
+        place = source.here()
+        rule = f"{name!r} of an Array can't be assigned: arrays are immutable"
+        raise AttributeError(explain(rule, ways=[(attribute_code(place, way), "")]))
+
+    return setter
+
+
+ASSIGNED = {
+    "shape": "{x} = {x}.reshape({value})",
+    "dtype": "{x} = {x}.view({value})",
+    "flat": "{x} = jnp.resize({value}, {x}.shape)",
 }

@@ -18,6 +18,7 @@ from hloom.control.devices import check_device
 from hloom.core import executable
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.core.frames import hidden
 from hloom.core.operands import as_array, narrow, unmasked, weak_aval
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy import promotion
@@ -122,6 +123,12 @@ def _convert(name: str, x: Any, dtype: Any, device: Any, copy: bool | None) -> A
     if isinstance(x, (list, tuple)):
         return from_sequence(name, x, dtype)
     return _from_other(name, x, dtype, copy)
+
+
+@hidden
+def of_dtype(name: str, x: Any, dtype: np.dtype[Any]) -> Array:
+    """What `jnp.float32(x)` gives: an array that is one already, of that dtype, is not copied."""
+    return _convert(name, x, dtype, None, None)
 
 
 def _from_ndarray(name: str, value: NDArray, dtype: np.dtype[Any] | None) -> Array:

@@ -219,7 +219,7 @@ def refuse(name: str, out: Any, where: Any, fun: Any = None, wrong: Any = None) 
     """Raise TypeError for the arguments of NumPy's ufuncs that an immutable array can't serve."""
     if wrong:
         raise unknown_keyword(fun, name, wrong)
-    refuse_out(name, out)
+    refuse_out(name, out, nests=fun is not None and fun.__code__.co_argcount == 2)
     if where is not None and where is not True:
         raise TypeError(
             f"{name} computes every element and takes no `where`; choose afterwards: "

@@ -315,7 +315,7 @@ def _row(x: Array, index: int, key: Any) -> Array:
 def _rows(x: Array, index: slice, key: Any) -> Array:
     """`x[i:j]`: one program for each number of rows."""
     aval = x.aval
-    start, count, _ = span(index, aval.shape[0])
+    start, count, _ = span(index, aval.shape[0], aval.ndim)
     if count == aval.shape[0]:
         return x
     table = _rows_tables[key]

@@ -96,7 +96,7 @@ def parse(
         if outside.named or not outside.wrap:
             item = _allowed(item, size, outside)
         if isinstance(item, slice):
-            start, count, step = span(item, size)
+            start, count, step = span(item, size, len(shape))
             if positions_are_operands and step == 1 and count != size:
                 entries.append(("span", None, count, 1))
                 operands.append(_position(start, size))
@@ -252,15 +252,12 @@ def check_mask(mask: ShapedArray, shape: tuple[int, ...], axis: int) -> None:
             )
 
 
-def span(item: slice, size: int) -> tuple[int, int, int]:
-    """Start, count and step of a slice within an axis of this size."""
-    for bound in (item.start, item.stop, item.step):
+def span(item: slice, size: int, ndim: int) -> tuple[int, int, int]:
+    """Start, count and step of a slice within an axis of this size, one of `ndim`."""
+    for name in ("start", "stop", "step"):
+        bound = getattr(item, name)
         if isinstance(bound, Tracer) and bound.concrete() is None:
-            raise errors.TracedSliceError.parameter(
-                "x[start:stop]: use lax.dynamic_slice_in_dim(x, start, size), whose start may be "
-                "traced; indexing",
-                "slice bound", bound.traced(),
-            )  # fmt: skip
+            raise errors.TracedSliceError.bound(name, ndim, bound.traced())
     try:
         start, stop, step = item.indices(size)
     except TypeError:

@@ -90,25 +90,31 @@ def _round(self: Any, ndigits: int | None = None) -> Any:
 
 # What Python asks the operand on the right, where ours has no answer.
 REFLECTED = {
-    "*": "__rmul__", "==": "__eq__", "!=": "__ne__", "<": "__gt__", "<=": "__ge__", ">": "__lt__",
-    ">=": "__le__",
+    "+": "__radd__", "-": "__rsub__", "*": "__rmul__", "/": "__rtruediv__", "//": "__rfloordiv__",
+    "%": "__rmod__", "&": "__rand__", "|": "__ror__", "^": "__rxor__", "<<": "__rlshift__",
+    ">>": "__rrshift__", "@": "__rmatmul__", "==": "__eq__", "!=": "__ne__", "<": "__gt__",
+    "<=": "__ge__", ">": "__lt__", ">=": "__le__",
 }  # fmt: skip
+
+
+_SYMBOLS = {method: symbol for symbol, method in REFLECTED.items()}
 
 
 def _no_list(symbol: str) -> Function:
     """An operator's answer to what is no operand: NotImplemented, but not to a list or a tuple.
 
-    Python would repeat the list, or take NotImplemented for False.  A subclass with an operator of
-    its own is asked.
+    Python would repeat the list, take NotImplemented for False, or not say what to do.  A subclass
+    with an operator of its own is asked.
     """
     reflected = REFLECTED[symbol]
-    of_lists = (getattr(list, reflected), getattr(tuple, reflected))
+    of_lists = (getattr(list, reflected, None), getattr(tuple, reflected, None))
 
     def stranger(self: Any, other: Any) -> Any:
-        if isinstance(other, (list, tuple)) and getattr(type(other), reflected) in of_lists:
+        of_other = getattr(type(other), reflected, None)
+        if isinstance(other, (list, tuple)) and of_other in of_lists:
             raise TypeError(
                 f"unsupported operand type(s) for {symbol}: 'Array' and {type(other).__name__!r}. "
-                f"Make an array of it: x {symbol} jnp.array(..)"
+                f"Make an array of the {type(other).__name__}: jnp.array(..)"
             )
         return NotImplemented
 
@@ -254,7 +260,7 @@ METHODS: dict[str, Function] = {
 def attach() -> None:
     """Fill the class."""
     for name, function in BINARY.items():
-        stranger = _no_repetition if name == "mul" else eager.not_ours
+        stranger = _no_repetition if name == "mul" else _no_list(_SYMBOLS[f"__r{name}__"])
         forward, reflected = eager.operators(function, stranger)
         setattr(Array, f"__{name}__", forward)
         setattr(Array, f"__r{name}__", reflected)
@@ -266,6 +272,9 @@ def attach() -> None:
         setattr(Array, name, told(function, name) if is_plain(function) else function)
     for name, function in PROPERTIES.items():
         setattr(Array, name, property(function, doc=function.__doc__))
+    for name, way in attributes.ASSIGNED.items():
+        setter = attributes.unassigned(name, way)
+        setattr(Array, name, vars(Array)[name].setter(setter))
     for name, (way, names) in attributes.REFUSED.items():
         setattr(Array, name, attributes.refused(name, way, names))
     for name, code in OF_ARRAYS.items():

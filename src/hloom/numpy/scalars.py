@@ -12,7 +12,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array
-from hloom.numpy.creation import asarray
+from hloom.numpy.creation import of_dtype
 
 
 class ScalarType(type):
@@ -29,8 +29,7 @@ class ScalarType(type):
     dtype: np.dtype[Any]
 
     def __call__(cls, x: Any = 0, /) -> Array:
-        made: Array = asarray(x, dtype=cls.dtype)
-        return made
+        return of_dtype(cls.__name__, x, cls.dtype)
 
     def __eq__(cls, other: object) -> bool:
         if cls is other:

@@ -70,7 +70,10 @@ def where(
     if x is None and y is None:
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise ValueError("either both or neither of x and y should be given")
+        raise ValueError(
+            "where: either both or neither of x and y should be given; y is what stands where the "
+            "condition does not hold: jnp.where(condition, x, 0)"
+        )
     if size is not None or fill_value is not None:
         raise ValueError("where takes size and fill_value only without x and y")
     return _choice(condition, x, y)
