@@ -110,6 +110,8 @@ x.tolist()                                      | list(x)
 x.tobytes()                                     | x.reshape(-1).view('uint8')
 x[0] in [1, 2]                                  | jnp.isin(x[0], [1, 2])
 [1, 2, 3][k[1]]                                 | jnp.asarray([1, 2, 3])[k[1]]
+np.array([1, 2, 3])[k[1]]                       | jnp.asarray(np.array([1, 2, 3]))[k[1]]
+np.add(x, 1, out=np.zeros(3))                   | jnp.add(x, 1)
 [jnp.sin, jnp.cos][k[1]](x)                     | lax.switch(k[1], [jnp.sin, jnp.cos], x)
 np.sin(x)                                       | jnp.sin(x)
 np.linalg.norm(x)                               | jnp.linalg.norm(x)
@@ -179,6 +181,10 @@ STATEMENTS = {
     "added": "def f(n):\n    y = np.ones(3)\n    «y[:2] += n»\n    return y\ny = jit(f)(2)",
     "row": "def f(n):\n    y = np.zeros((2, 3))\n    «y[0, :] = n»\n    return y\ny = jit(f)(x)",
     "NumPy's arange": "f = lambda n: np.arange(n)\ny = jit(f)(3)",
+    "text": "f = lambda n: 'abc'[n] == 'b'\ny = jit(f)(1)",
+    "list": "f = lambda n: len([1, 2, 3][:n])\ny = jit(f)(1)",
+    "length": "f = lambda n: len('abc' * n)\ny = jit(f)(1)",
+    "count": "f = lambda n: np.linspace(0, 1, n)\ny = jit(f)(3)",
     "slice": "f = lambda n: x[:n]\ny = jit(f)(2)",
     "format": "f = lambda n: (f'{n:.2f}', n)[1]\ny = jit(f)(1.5)",
 }  # fmt: skip  # noqa: E501
@@ -449,6 +455,8 @@ SAID = [
     ("jnp.ones((10**6, 10**6))", "f32[1000000,1000000] needs 3.6 TiB; "),
     ("jnp.array({'a': 'b'})", "Its keys and values are no numbers"),
     ("jit(lambda x: np.fft.fft(x))(x)", "hloom.numpy has no fft.fft"),
+    ("jit(jnp.sin, static_argnames=0)", "static_argnames as a string or a tuple of strings; got 0"),
+    ("jit(jnp.sin, static_argnums=1.5)", "static_argnums as an int or a tuple of ints; got 1.5"),
     ("jit(lambda x: x.foo)(x)", "'Array' object has no attribute 'foo'"),
     ("lax.switch(0, [jnp.sin, lambda x: 1], 1.0)", "branches[0] `sin` and branches[1] "),
     ("x + [1, 2, 3]", "Make an array of the list: jnp.array(..)"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import itemgetter
 from threading import RLock
@@ -462,12 +462,18 @@ def _among(args: Sequence[Any], what: str, argnums: frozenset[int]) -> frozenset
     return frozenset(n + len(args) if n < 0 else n for n in argnums)
 
 
+def _members(given: Any) -> set[Any]:
+    """What one of them is given: nothing, one, or several."""
+    if given is None:
+        return set()
+    return set(given) if isinstance(given, Iterable) and not isinstance(given, str) else {given}
+
+
 def _resolve(
     fun: Any, what: str, argnums: Any, argnames: Any
 ) -> tuple[frozenset[int], frozenset[str]]:
     """`static_argnums` and `static_argnames` (or donate), checked; one alone gives the other."""
-    nums = {argnums} if isinstance(argnums, int) else set(argnums or ())
-    names = {argnames} if isinstance(argnames, str) else set(argnames or ())
+    nums, names = _members(argnums), _members(argnames)
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in nums):
         raise TypeError(f"jit takes {what}_argnums as an int or a tuple of ints; got {argnums!r}")
     if not all(isinstance(n, str) for n in names):

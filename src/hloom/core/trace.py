@@ -107,6 +107,7 @@ class Tracer(Array):
 
     def __init_subclass__(cls) -> None:
         cls.__name__ = cls.__qualname__ = Array.__name__  # a user is to see one type
+        cls.__module__ = "hloom"
 
     @property
     def _buf(self) -> Any:

@@ -408,6 +408,8 @@ def integer(at: Any, name: str) -> list[Way]:
     """What to write for `values[i]` of a list, and for `range(n)`."""
     path = found(at)
     match path[0] if path else None:
+        case ast.Subscript(slice=ast.Slice()) | ast.Subscript(value=ast.Constant()):
+            return []  # an array takes no traced bound either, and there are none of text
         case ast.Subscript(value=values, slice=index):
             if len(path) > 1 and isinstance(path[1], ast.Call) and path[1].func is path[0]:
                 operands = [_text(a) for a in path[1].args]
@@ -585,7 +587,8 @@ def of_hloom(at: Any) -> tuple[str, str]:
     home: Any = sys.modules.get("hloom.numpy")
     for part in path.split("."):
         home = vars(home).get(part) if isinstance(home, ModuleType) else None
-    call = ast.Call(_name(f"jnp.{path}"), node.args, node.keywords)
+    keywords = [keyword for keyword in node.keywords if keyword.arg != "out"]
+    call = ast.Call(_name(f"jnp.{path}"), node.args, keywords)
     return path, "" if home is None else _text(call)
 
 

@@ -319,12 +319,13 @@ class TracerIntegerConversionError(JAXTypeError):
     def of(cls, traced: Traced) -> Self:
         """Python called `__index__` of a tracer."""
         rule = f"The __index__() method was called on traced array with shape {traced.aval}."
-        ways = integer(traced.at, next(iter(traced.arguments), "x"))
-        if not ways:
+        static, ways = static_ways(traced), integer(traced.at, next(iter(traced.arguments), "x"))
+        line = source_line(traced.at)
+        if not ways and "range(" in line:
+            ways = [("lax.fori_loop(0, n, body, x)", "to loop a traced number of times")]
+        if not ways and not (static and line):  # an index, or a size, which only the first can be
             ways = [("jnp.asarray(values)[i]", "to index a list or NumPy array")]
-            if "range(" in source_line(traced.at):
-                ways = [("lax.fori_loop(0, n, body, x)", "to loop a traced number of times")]
-        return cls._of(rule, ways=[*static_ways(traced), *ways], traced=traced)
+        return cls._of(rule, ways=[*static, *ways], traced=traced)
 
 
 class TracerArrayConversionError(ConcretizationTypeError):
@@ -382,12 +383,14 @@ class TracerArrayConversionError(ConcretizationTypeError):
         update = element_update(line, "jnp.asarray({})")
         if update and stores(traced.at):
             return [(update[1], f"in place of {update[0]}")]
+        if read := integer(traced.at, ""):
+            return read
         if name in ("asarray", "array") and given.isidentifier():
             return [(given, "it is an array already")]
         if name == "arange":  # that of hloom takes no traced value either
             return static_ways(traced)
         if code:
-            return [(code, "in place of NumPy's: it can be traced")]
+            return [(code, f"hloom.numpy.{name} can be traced")]
         if name:
             return [(f"hloom.numpy.{name}", f"in place of numpy.{name}: it can be traced")]
         return [("import hloom.numpy as jnp", "jnp.sin(x) in place of np.sin(x)")]
