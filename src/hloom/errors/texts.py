@@ -247,26 +247,43 @@ def element_update(
     if method is None:
         return None
     array, place = _place(target, scope)
-    base, value = ast.unparse(array), ast.unparse(node.value)
-    return ast.unparse(node), f"{base} = {read.format(base)}.at[{place}].{method}({value})"
+    code = f"{read.format(ast.unparse(array))}.at[{place}].{method}({ast.unparse(node.value)})"
+    while isinstance(array, ast.Subscript) and not _of_container(array, scope):
+        array, place = _place(array, scope)
+        code = f"{read.format(ast.unparse(array))}.at[{place}].set({code})"
+    return ast.unparse(node), f"{ast.unparse(array)} = {code}"
 
 
 def _place(target: ast.Subscript, scope: Mapping[str, Any]) -> tuple[ast.expr, str]:
-    """The array, and the index without its brackets: `x` and `0, 1` for `x[0][1]`.
+    """The array, and the index without its brackets: `x` and `0, 1` for `x[0][1]`."""
+    array = target.value
+    index = ast.unparse(target).removeprefix(ast.unparse(array))[1:-1]
+    if not isinstance(array, ast.Subscript) or _of_container(array, scope):
+        return array, index
+    if not _is_whole(array.slice, scope):
+        return array, index
+    array, before = _place(array, scope)
+    return array, f"{before}, {index}"
 
-    `x` may be a list or a dict of arrays: so it is in `scope`, or its key is a text.
-    """
-    whole, place = ast.unparse(target), ast.unparse(target.value)
-    index = whole.removeprefix(place)[1:-1]
-    match target.value:
-        case ast.Subscript(slice=ast.Constant(value=str())) | ast.Subscript(slice=ast.Slice()):
-            return target.value, index
-        case ast.Subscript(value=owner) if isinstance(_known(owner, scope), (list, dict)):
-            return target.value, index
-        case ast.Subscript() as outer:
-            array, before = _place(outer, scope)
-            return array, f"{before}, {index}"
-    return target.value, index
+
+def _is_whole(index: ast.expr, scope: Mapping[str, Any]) -> bool:
+    """Whether an index is made of integers, as far as can be told: another may stand behind it."""
+    match index:
+        case ast.Tuple(elts=parts):
+            return all(_is_whole(part, scope) for part in parts)
+        case ast.Name(id=name):
+            return isinstance(scope.get(name, 0), int)
+        case ast.BinOp(left=left, right=right):
+            return _is_whole(left, scope) and _is_whole(right, scope)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_whole(operand, scope)
+    return isinstance(index, ast.Constant) and isinstance(index.value, int)
+
+
+def _of_container(node: ast.Subscript, scope: Mapping[str, Any]) -> bool:
+    """Whether this is an element of a list or a dict of arrays."""
+    is_text = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    return is_text or isinstance(_known(node.value, scope), (list, dict))
 
 
 def _known(node: ast.expr, scope: Mapping[str, Any]) -> Any:

@@ -367,7 +367,7 @@ def _check_cast(x: Any, values: Any, name: str) -> None:
             f".at[].{name}: the result would be an integer, and can't be put into {x.aval}; use "
             f"x.astype(int).at[...].{name}(...)"
         )
-    if name == "set":
+    if name == "set" and ours == 1:
         check_put(f".at[].{name}", values, x.aval)
     if ours == 1 and values.__class__ is float and not isfinite(values):
         raise unfit(f".at[].{name}", values, x.aval.dtype, ValueError("not finite"))
