@@ -426,6 +426,23 @@ def test_a_way_out_is_the_users_own_line(faulty: str, way: str) -> None:
     assert way in ways(told(faulty))
 
 
+@pytest.mark.parametrize("first", ["0", "i", "0, -1", "i + 1", "1:", "...", "None", "()", ":, 0"])
+@pytest.mark.parametrize("second", ["0", ":1", "()", "None", "[0]"])
+def test_an_assignment_to_elements_of_elements_does_what_numpys_does(
+    first: str, second: str
+) -> None:
+    line = f"z[{first}][{second}] += 7"
+    cube = np.arange(27.0).reshape(3, 3, 3)
+    want = cube.copy()
+    try:
+        exec(line, {"z": want, "i": 0})
+    except IndexError:  # of an element
+        return
+    way, *_ = ways(told(f"z = jnp.arange(27.0).reshape(3, 3, 3)\n{line}"))
+    exec(way, env := names() | {"z": jnp.asarray(cube)})
+    np.testing.assert_array_equal(np.asarray(env["z"]), want)
+
+
 # ---- what was done, in words --------------------------------------------------------------------
 SAID = [
     ("grad(lambda x: None)(1.0)", "returned None: did you forget `return`?"),

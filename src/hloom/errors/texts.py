@@ -260,7 +260,7 @@ def _place(target: ast.Subscript, scope: Mapping[str, Any]) -> tuple[ast.expr, s
     index = ast.unparse(target).removeprefix(ast.unparse(array))[1:-1]
     if not isinstance(array, ast.Subscript) or _of_container(array, scope):
         return array, index
-    if not _is_whole(array.slice, scope):
+    if index == "()" or not _is_whole(array.slice, scope):
         return array, index
     array, before = _place(array, scope)
     return array, f"{before}, {index}"
@@ -270,7 +270,7 @@ def _is_whole(index: ast.expr, scope: Mapping[str, Any]) -> bool:
     """Whether an index is made of integers, as far as can be told: another may stand behind it."""
     match index:
         case ast.Tuple(elts=parts):
-            return all(_is_whole(part, scope) for part in parts)
+            return bool(parts) and all(_is_whole(part, scope) for part in parts)
         case ast.Name(id=name):
             return isinstance(scope.get(name, 0), int)
         case ast.BinOp(left=left, right=right):
