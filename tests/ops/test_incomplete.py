@@ -10,7 +10,9 @@ import pytest
 
 import hloom
 from hloom import lax
-from hloom.ops import incomplete_numpy
+from hloom.ops import incomplete_numpy, programs_f64
+from hloom.ops.elementwise import Elementwise
+from hloom.stablehlo import lower
 from hloom.testing import ENGINES, drawn, evaluate
 
 INF, NAN = np.inf, np.nan
@@ -132,6 +134,36 @@ def test_narrow_floats_are_rounded_once(dtype: str) -> None:
     small = float(hloom.dtypes.finfo(dt).smallest_normal)
     near = np.abs(got.astype(float) - want) <= 0.6 * float(hloom.dtypes.finfo(dt).eps) * want
     assert (near | (want < small)).all()
+
+
+def test_pieces_keep_all_digits() -> None:
+    """Of log(1 + u) - u and exp(x) - 1 - x, which are small near 0."""
+    log1pmx = Elementwise("log1pmx", formula=programs_f64.log1pmx, numpy=np.add, domain="float")
+    expm1mx = Elementwise("expm1mx", formula=programs_f64.expm1mx, numpy=np.exp, domain="float")
+    size = 10 ** drawn(np.dtype(np.float64), -8, 0, 300, 40)
+    u = np.concatenate([size, -size * 0.999, size * 50])
+    got = evaluate("xla", log1pmx, u, 1 + u)
+    np.testing.assert_allclose(
+        got, _less_first(np.log1p, u, (-1 / 2, 1 / 3, -1 / 4, 1 / 5, -1 / 6)), rtol=3e-15
+    )
+    x = np.concatenate([size, -size, size * 30, -size * 30])
+    want = _less_first(np.expm1, x, (1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720))
+    np.testing.assert_allclose(evaluate("xla", expm1mx, x), want, rtol=2e-15)
+
+
+def _less_first(function: Any, x: Any, series: tuple[float, ...]) -> Any:
+    """The function less x: by its series below 1e-3, beyond it in long double."""
+    wide = x.astype(np.longdouble)
+    near = wide**2 * np.polynomial.polynomial.polyval(wide, np.array(series, np.longdouble))
+    return np.where(abs(x) < 1e-3, near, function(wide) - wide).astype(np.float64)
+
+
+@pytest.mark.parametrize(("name", "lines"), [("betainc", 700), ("igamma", 720)])
+def test_programs_stay_small(name: str, lines: int) -> None:
+    """The first call compiles them: a line of StableHLO takes from 0.2 to 0.7 ms."""
+    xs = [np.ones(10, "f4")] * (3 if name == "betainc" else 2)
+    jaxpr = hloom.make_jaxpr(getattr(lax, name))(*xs).jaxpr
+    assert lower(jaxpr, locations=False).text(locations=False).count("\n") < lines
 
 
 # ---- ends ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.ops import programs
+from hloom.ops import programs, programs_f64
 from hloom.ops.formula import (
     FLOAT32,
     FLOAT64,
@@ -38,7 +38,6 @@ from hloom.ops.special_programs import (
     STIRLING_SLOPE,
     digamma_of_positive,
     lgamma1p,
-    lgamma_of_positive,
 )
 
 
@@ -48,13 +47,11 @@ class Grade(NamedTuple):
     points: int
     decay: float
     series: int
-    atanh: int
-    exp: int
     step: float
 
 
-LONGER = Grade(points=32, decay=40.0, series=46, atanh=15, exp=15, step=4e-16)
-SHORTER = Grade(points=16, decay=23.0, series=28, atanh=7, exp=8, step=1e-15)
+LONGER = Grade(points=32, decay=40.0, series=46, step=4e-16)
+SHORTER = Grade(points=16, decay=23.0, series=28, step=1e-15)
 _AT_ONCE = 2  # points in each turn of a loop: one takes twice the time, four no less
 _FEW = 8.0  # parameters of fewer than this have series and continued fractions
 
@@ -64,72 +61,94 @@ def _grade(x: Term) -> Grade:
 
 
 # ---- pieces ------------------------------------------------------------------------------------
-def _weight(z: Term) -> Term:
-    """`z**z exp(-z) / gamma(z)` for positive z: about the root of z / (2 pi), by DLMF 5.11.1."""
-    far = z >= _FEW
-    y, low = where(far, z, _FEW), where(far, 1.0, z)
+def _weight(z: Term) -> tuple[Term, Term]:
+    """`z**z exp(-z) / gamma(z)` for positive z, as a factor and the logarithm of another one.
+
+    It is about the root of z / (2 pi), by DLMF 5.11.1.
+
+    Below 10 it is that of y = z + 10 by DLMF 5.5.1, whose ten factors are z (z + 5) and, in pairs,
+    (z + k) (y - k).
+    """
+    low = z < 10.0
+    y, v = where(low, z + 10.0, z), where(low, z, 1.0)
     inverse = 1.0 / y
     series = inverse * polynomial(inverse * inverse, *STIRLING)
-    log = low * programs.log(low) - low - lgamma_of_positive(low + 1.0, LONG)
-    near = low * programs.exp(log)
-    return where(far, (y * (0.5 / math.pi)).sqrt() * programs.exp(-series), near)
+    product, square = v * y, y * y
+    factors = v * (v + 5.0) / square
+    for pair in (9.0, 16.0, 21.0, 24.0):
+        factors = factors * ((product + pair) / square)
+    lost = (y - 10.0) - v  # in rounding y, which counts once
+    log = v * programs_f64.log_of_normal(v / y) + lost
+    root = (y * (0.5 / math.pi)).sqrt()
+    return where(low, factors * (root * math.exp(10)), root), where(low, log, 0.0) - series
 
 
-def _scaled_log1pmx(a: Term, d: Term, ratio: Term, grade: Grade) -> Term:
-    """`a (log(1 + u) - u)` for `u = d/a`, where `ratio` is 1 + u; DLMF 4.6.4 for small u."""
-    u = d / a
-    near = (u > -0.4) & (u < 0.6)
-    u = where(near, u, 0.0)
-    t = u / (u + 2.0)
-    y = t * t
-    series = y * polynomial(y, *[2 / (2 * k + 3) for k in range(grade.atanh)]) - u
-    far = a * programs.log(where(near, 1.0, minimum(ratio, 1e308))) - d
-    return where(near, a * (t * series), far)
+def _scaled_log1pmx(a: Term, d: Term, ratio: Term) -> Term:
+    """`a (log(1 + u) - u)` for `u = d/a`, where `ratio` is 1 + u."""
+    return a * programs_f64.log1pmx(d / a, minimum(ratio, 1e308))
 
 
-def _expm1mx(s: Term, e: Term, grade: Grade) -> Term:
-    """`exp(s) - 1 - s`, where `e` is exp(s); by its series below 1/2."""
-    series = s * s * polynomial(s, *[1 / math.factorial(k + 2) for k in range(grade.exp)])
-    return where(abs(s) < 0.5, series, e - (s + 1.0))
+def _once(*xs: Term) -> list[Term]:
+    """The same, computed once: XLA computes what is cheap anew for each use, a quotient never."""
+    return [x / 1.0 for x in xs]
 
 
 def _integrals(
-    end: Term, count: int, grade: Grade, function: Callable[..., Sequence[Term]], *given: Term
+    end: Term, slope: Term | None, count: int, grade: Grade, cost: Callable[..., Term], *given: Term
 ) -> list[Term]:
-    """Integrals from 0 to `end` of `count` functions of `s` and of what is given.
+    """Integrals from 0 to `end` of `exp(-cost)`, and of `s` times it: so many as `count` says.
 
-    A loop over the points, two each turn: for 1e5 elements and 32 points 12 ms; as one sum along
-    an axis of points, which XLA's CPU does not vectorise, 53.
+    `cost` is a function of `s` and of what is given.  A loop over the points, two each turn, which
+    are rows of one program.  If the cost's slope at the end is given, the first turn is a step of
+    Newton's: the cost is convex, so it leads to where it is `decay`, or beyond.
     """
-    block, size = end.block, len(given) + 1
-    nodes, weights = np.polynomial.legendre.leggauss(grade.points)
-    rule = np.stack([(nodes + 1) / 2, weights / 2])
+    block, size, rows = end.block, len(given) + 1, (_AT_ONCE, *end.shape)
+    held = [end, *given] if slope is None else [end, *given, slope]
+    nodes, weights = _rule(grade.points, slope is not None)
 
     def body(inner: Any, k: Any, *values: Any) -> list[Any]:
-        end, *terms = [Term(inner, v) for v in values[:size]]
-        sums = [Term(inner, v) for v in values[size:]]
-        for j in range(_AT_ONCE):
-            node, weight = _point(inner, rule, inner.add(k, j), end.shape)
-            made = function(end * node, *terms)
-            sums = [total + x * weight for total, x in zip(sums, made)]
-        return [inner.add(k, _AT_ONCE), *values[:size], *[x.operand for x in sums]]
+        node, weight = (_points(inner, x, k, rows) for x in (nodes, weights))
+        axes, kept = range(1, len(rows)), list(values[: len(held)])
+        end, *terms = [Term(inner, inner.broadcast(v, rows, axes)) for v in values[:size]]
+        s = end * node
+        (price,) = _once(cost(s, *terms))
+        value = programs.exp(-price)
+        made = (value * weight, value * s * weight)[:count]
+        sums = [Term(inner, v) + x for v, x in zip(values[len(held) :], made)]
+        if slope is not None:
+            kept[0] = _stepped(k, price, Term(inner, kept[0]), Term(inner, kept[-1]), grade)
+        return [inner.add(k, _AT_ONCE), *kept, *[x.operand for x in sums]]
 
     first = block.constant(0, ShapedArray((), INT32))
-    zeros = [end.full(0.0).operand] * count
-    state = [first, end.operand, *[x.operand for x in given], *zeros]
-    more = lambda inner, k, *_: inner.compare(k, "LT", grade.points)  # noqa: E731
+    zeros = [block.constant(0.0, ShapedArray(rows, FLOAT64))] * count
+    state = [first, *[x.operand for x in held], *zeros]
+    more = lambda inner, k, *_: inner.compare(k, "LT", len(nodes))  # noqa: E731
     results = block.while_loop(more, body, state)
-    return [Term(block, x) * end for x in results[size + 1 :]]
+    end, sums = Term(block, results[1]), results[len(state) - count :]
+    return [Term(block, block.reduce(x, 0.0, "add", (0,))) * end for x in sums]
 
 
-def _point(block: Any, rule: Any, k: Any, shape: tuple[int, ...]) -> list[Term]:
-    """One of the rule's points and its weight, repeated."""
-    made = []
-    for row in rule:
-        table = block.constant(row, ShapedArray(row.shape, FLOAT64))
-        value = block.reshape(block.dynamic_slice(table, [k], [1]), ())
-        made.append(Term(block, block.broadcast(value, shape, ())))
-    return made
+def _stepped(k: Any, price: Term, end: Term, slope: Term, grade: Grade) -> Any:
+    """The end, in the first turn nearer to where the cost is `decay`; `price` is its cost."""
+    block, shape = end.block, end.shape
+    first = block.slice(price.operand, (0,) * (len(shape) + 1), (1, *shape))
+    over = Term(block, block.reshape(first, shape)) - grade.decay
+    at_first = Term(block, block.broadcast(block.compare(k, "EQ", 0), shape, ()))
+    return where(at_first, end - over / slope, end).operand
+
+
+def _rule(points: int, with_end: bool) -> tuple[Any, Any]:
+    """Gauss and Legendre's points from 0 to 1 and their weights; before them, if asked, the end."""
+    nodes, weights = np.polynomial.legendre.leggauss(points)
+    end = _AT_ONCE * with_end
+    return np.append(np.ones(end), (nodes + 1) / 2), np.append(np.zeros(end), weights / 2)
+
+
+def _points(block: Any, row: Any, k: Any, shape: tuple[int, ...]) -> Term:
+    """The rule's next numbers, each repeated along its row."""
+    table = block.constant(row, ShapedArray(row.shape, FLOAT64))
+    part = block.dynamic_slice(table, [k], [shape[0]])
+    return Term(block, block.broadcast(part, shape, (0,)))
 
 
 # ---- gamma -------------------------------------------------------------------------------------
@@ -148,8 +167,7 @@ class Tail(NamedTuple):
 def _tail(a: Term, x: Term, grade: Grade, *, slopes: bool = False) -> Tail:
     """The smaller tail, roughly, for positive and finite a and x; its slope only if asked for."""
     near = (a < _FEW) & (x < maximum(a, 1.5))
-    log_front = _scaled_log1pmx(a, x - a, x / a, grade)
-    density = _weight(a) * programs.exp(log_front)
+    density = _gamma_front(a, x)
     total, slope = _series(where(near, a, 1.0), where(near, x, 1.0), grade)
     upper = (x >= a) & ~near
     far = where(near, 1.0, a), where(near, 1.5, x)
@@ -160,6 +178,12 @@ def _tail(a: Term, x: Term, grade: Grade, *, slopes: bool = False) -> Tail:
     by_series = (slope + pull * total) / a
     by_integral = (pull + 1.0 / a) * area + where(upper, moment, -moment)
     return Tail(upper, density, where(near, total / a, area), where(near, by_series, by_integral))
+
+
+def _gamma_front(a: Term, x: Term) -> Term:
+    """`x**a exp(-x) / gamma(a)`."""
+    factor, log = _weight(a)
+    return factor * programs.exp(_scaled_log1pmx(a, x - a, x / a) + log)
 
 
 def _pull(a: Term, x: Term) -> Term:
@@ -190,13 +214,11 @@ def _gamma_integrals(a: Term, x: Term, grade: Grade, moment: bool) -> list[Term]
     above = minimum(above, programs.log1p(decay / x + above))
     below = _end(c - decay / 2, a, decay)
 
-    def integrands(s: Term, sign: Term, c: Term, x: Term) -> list[Term]:
-        turned = s * sign
-        value = programs.exp(-(c * s + x * _expm1mx(turned, programs.exp(turned), grade)))
-        return [value, value * s] if moment else [value]
+    def cost(s: Term, sign: Term, c: Term, x: Term) -> Term:
+        return c * s + x * programs_f64.expm1mx(s * sign)
 
     end = where(upper, above, below)
-    return _integrals(end, 1 + moment, grade, integrands, sign, c, x)
+    return _integrals(end, None, 1 + moment, grade, cost, sign, c, x)
 
 
 def _end(c: Term, v: Term, decay: float) -> Term:
@@ -292,7 +314,7 @@ def gamma_density(a: Term, x: Term) -> Term:
     """dP/dx."""
     (wide_a, wide_x), zero = _wide(a, x), x.to(FLOAT64).full(0.0)
     inside, b, y, small_a = _inside(wide_a, wide_x)
-    value = _weight(b) * programs.exp(_scaled_log1pmx(b, y - b, y / b, _grade(x)))
+    value = _gamma_front(b, y)
     value = value / where(y == 0.0, 1.0, y)  # it may be flushed: a is huge then
     value = value * where(wide_a > 1e290, y.full(2.0**-50), small_a)
     at_zero = where(wide_a < 1.0, math.inf, where(wide_a == 1.0, y.full(1.0), 0.0))
@@ -302,28 +324,29 @@ def gamma_density(a: Term, x: Term) -> Term:
 
 
 # ---- beta --------------------------------------------------------------------------------------
-def _beta_density(a: Term, b: Term, x: Term, y: Term, grade: Grade) -> Term:
+def _beta_density(a: Term, b: Term, x: Term, y: Term) -> Term:
     """`x**a y**b / B(a, b)`, where y is 1 - x."""
     n, d = a + b, b * x - a * y
-    log_x, log_y = _rows(
-        lambda *xs: _scaled_log1pmx(*xs, grade), (a, b), (d, -d), (x / a * n, y / b * n)
+    ((log_x, log_y),) = _rows(
+        lambda *xs: [_scaled_log1pmx(*xs)], (a, b), (d, -d), (x / a * n, y / b * n)
     )
-    of_a, of_b, of_n = _rows(_weight, (a, b, n))
-    return of_a * of_b / of_n * programs.exp(log_x + log_y)
+    (of_a, of_b, of_n), (log_a, log_b, log_n) = _rows(_weight, (a, b, n))
+    return of_a * of_b / of_n * programs.exp((log_x + log_y) + (log_a + log_b - log_n))
 
 
-def _rows(function: Callable[..., Term], *operands: Sequence[Term]) -> list[Term]:
+def _rows(function: Callable[..., Sequence[Term]], *operands: Sequence[Term]) -> list[list[Term]]:
     """A function of several rows, written once for all of them: it takes as long to compile."""
-    block, shape = operands[0][0].block, operands[0][0].shape
-    count = len(operands[0])
+    block, shape, count = operands[0][0].block, operands[0][0].shape, len(operands[0])
     joined = [
         Term(block, block.concatenate([block.reshape(x.operand, (1, *shape)) for x in xs], 0))
         for xs in operands
     ]
-    made = block.barrier(function(*joined).operand)
     rest, sizes = [0] * len(shape), list(shape)
-    cuts = [block.slice(made, [i, *rest], [i + 1, *sizes]) for i in range(count)]
-    return [Term(block, block.reshape(x, shape)) for x in cuts]
+
+    def row(x: Any, i: int) -> Term:
+        return Term(block, block.reshape(block.slice(x, [i, *rest], [i + 1, *sizes]), shape))
+
+    return [[row(x.operand, i) for i in range(count)] for x in function(*joined)]
 
 
 def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
@@ -337,17 +360,14 @@ def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
 
     def cost(s: Term, sign: Term, p: Term, n: Term, c: Term) -> Term:
         r = s * sign
-        more = _expm1mx(r, programs.exp(r), grade)
+        more = programs_f64.expm1mx(r)
         d = p * (more + r)
-        return c * s + n * (_scaled_log1pmx(d.full(1.0), d, d + 1.0, grade) + p * more)
+        return c * s + n * (programs_f64.log1pmx(d, d + 1.0) + p * more)
 
     end = _end(c, n * x * y, decay)
-    # One step of Newton's: the cost is convex, so it leads to where it is `decay`, or beyond.
-    less = programs.expm1(-end)
+    less = programs_f64.expm1mx(-end) - end  # exp(-end) - 1
     slope = (c - b * x * less) / (less * x + 1.0)
-    end = end - (cost(end, sign, p, n, c) - decay) / slope
-    integrand = lambda s, *xs: [programs.exp(-cost(s, *xs))]  # noqa: E731
-    return _integrals(end, 1, grade, integrand, sign, p, n, c)[0]
+    return _integrals(end, slope, 1, grade, cost, sign, p, n, c)[0]
 
 
 def _beta_fraction(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
@@ -400,12 +420,13 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     p, q, u = *_moderate(where(inside, a, 1.0), where(inside, b, 1.0)), 1.0 - t
     large = minimum(p, q) >= _FEW
     flip = where(large, q * t > p * u, (q + 1.0) * t > (p + 1.0) * u)
-    p, q, t, u = where(flip, q, p), where(flip, p, q), where(flip, u, t), where(flip, t, u)
-    sides = (p, q, t, u)
+    sides = where(flip, q, p), where(flip, p, q), where(flip, u, t), where(flip, t, u)
+    sides = _once(*sides)
+    large = minimum(*sides[:2]) >= _FEW
     big = [where(large, v, w) for v, w in zip(sides, (_FEW, _FEW, 0.5, 0.5))]
     few = [where(large, w, v) for v, w in zip(sides, (1.0, 1.0, 0.5, 0.5))]
     integral, fraction = _beta_integral(grade, *big), _beta_fraction(grade, *few)
-    value = _beta_density(p, q, t, u, grade) * where(large, integral, fraction)
+    value = _beta_density(*sides) * where(large, integral, fraction)
     value = clip(0.0, where(flip, 1.0 - value, value), 1.0)
     valid = (a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)
     valid = valid & ((a > 0.0) | (b > 0.0)) & ((a < math.inf) | (b < math.inf))
@@ -416,14 +437,14 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
 
 def beta_density(a: Term, b: Term, x: Term) -> Term:
     """dI/dx; with parameters below 1e-290 or above 1e290, 0."""
-    grade, (a, b, x), dtype = _grade(x), _wide(a, b, x), x.dtype
+    (a, b, x), dtype = _wide(a, b, x), x.dtype
     inside = (x > 0.0) & (x < 1.0)
     for parameter in (a, b):
         inside = inside & (parameter > 1e-290) & (parameter < 1e290)
     p, q = where(inside, a, 1.0), where(inside, b, 1.0)
     t = where(inside, x, 0.5)
     u = 1.0 - t
-    value = _beta_density(p, q, t, u, grade) / t / u
+    value = _beta_density(p, q, t, u) / t / u
     near, far = where(x == 0.0, a, b), where(x == 0.0, b, a)
     at_ends = where(near < 1.0, math.inf, where(near == 1.0, far, 0.0))
     regular = (a > 0.0) & (a < math.inf) & (b > 0.0) & (b < math.inf)

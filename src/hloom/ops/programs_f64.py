@@ -173,10 +173,15 @@ _LG = (
 def _log_parts(d: Term) -> tuple[Term, Term]:
     """k and f with d = 2**k (1 + f), 1 + f from sqrt(1/2) to sqrt(2), of a positive number."""
     # The bits of a subnormal number, taken as an integer, are the number times 2**1074.
-    bits = where(is_tiny(d), d.bits().to(FLOAT64), d).bits()
+    k, f = _normal_parts(where(is_tiny(d), d.bits().to(FLOAT64), d))
+    return where(is_tiny(d), k - 1074.0, k), f
+
+
+def _normal_parts(d: Term) -> tuple[Term, Term]:
+    """The same of a positive normal number."""
+    bits = d.bits()
     k = (bits - 0x3FE6A09E00000000) >> 52
-    exponent = where(is_tiny(d), k - 1074, k)
-    return exponent.to(FLOAT64), (bits - (k << 52)).cast(FLOAT64) - 1.0
+    return k.to(FLOAT64), (bits - (k << 52)).cast(FLOAT64) - 1.0
 
 
 def _log_rest(f: Term) -> tuple[Term, Term]:
@@ -198,6 +203,22 @@ def log(x: Term) -> Term:
     k, f = _log_parts(x)
     h, r = _log_rest(f)
     return _logarithm(x, k * LN2_HIGH - ((h - (r + k * LN2_LOW)) - f))
+
+
+def log_of_normal(x: Term) -> Term:
+    """The same for positive numbers that are neither subnormal nor infinite: half the program."""
+    k, f = _normal_parts(x)
+    h, r = _log_rest(f)
+    return k * LN2_HIGH - ((h - (r + k * LN2_LOW)) - f)
+
+
+def log1pmx(u: Term, w: Term) -> Term:
+    """log(1 + u) - u, where `w` is 1 + u, normal: of `u` from -0.6 to 1.8, elsewhere of `w`."""
+    k, f = _normal_parts(w)
+    scale = _power_of_two(-k, 0)
+    f = where(abs(k) < 2.0, u * scale + (scale - 1.0), f)
+    h, r = _log_rest(f)
+    return (k * LN2_HIGH + (f - u)) - (h - (r + k * LN2_LOW))
 
 
 def log1p(x: Term) -> Term:
@@ -294,6 +315,14 @@ def expm1(x: Term) -> Term:
     half = _power_of_two(k, 1)  # 2**1024 is infinite where 2**1024 (1 + p) need not be
     value = where(k == 0.0, p, (p * half + (half - 0.5)) * 2.0)  # half of p may be flushed
     return copysign(value, x)
+
+
+def expm1mx(x: Term) -> Term:
+    """exp(x) - 1 - x, for |x| < 700."""
+    k = (x * (1 / LN2)).nearest()
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    scale = _power_of_two(k, 0)
+    return ((scale - 1.0) + (scale * r - x)) + scale * (r * r * polynomial(r, *_EXPM1))
 
 
 def _half_exp(x: Term) -> Term:
