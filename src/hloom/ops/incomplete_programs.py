@@ -360,7 +360,7 @@ def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
 
     def cost(s: Term, sign: Term, p: Term, n: Term, c: Term) -> Term:
         r = s * sign
-        more = programs_f64.expm1mx(r)
+        (more,) = _once(programs_f64.expm1mx(r))
         d = p * (more + r)
         return c * s + n * (programs_f64.log1pmx(d, d + 1.0) + p * more)
 
@@ -386,7 +386,7 @@ def _beta_fraction(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
         part = n + more / odd + (a + n) / (odd + 2.0) * (first + n * (2.0 - x))
         d, c = 1.0 / (d * top + part), top / c + part
         change = c * d
-        moved = abs(change - 1.0) > grade.step
+        moved = (abs(change - 1.0) > grade.step) & (minimum(a, b) < _FEW)  # others are not asked
         f = where(moved, f * change, f)  # a factor of 1, but for its rounding, is none
         return [n + 1.0, f, c, d, holds_anywhere(moved & (n < 1000.0))]
 
@@ -423,9 +423,8 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     sides = where(flip, q, p), where(flip, p, q), where(flip, u, t), where(flip, t, u)
     sides = _once(*sides)
     large = minimum(*sides[:2]) >= _FEW
-    big = [where(large, v, w) for v, w in zip(sides, (_FEW, _FEW, 0.5, 0.5))]
-    few = [where(large, w, v) for v, w in zip(sides, (1.0, 1.0, 0.5, 0.5))]
-    integral, fraction = _beta_integral(grade, *big), _beta_fraction(grade, *few)
+    # Each is computed everywhere; where the other one serves it may be anything, NaN too.
+    integral, fraction = _beta_integral(grade, *sides), _beta_fraction(grade, *sides)
     value = _beta_density(*sides) * where(large, integral, fraction)
     value = clip(0.0, where(flip, 1.0 - value, value), 1.0)
     valid = (a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)
