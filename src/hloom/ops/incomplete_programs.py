@@ -30,6 +30,7 @@ from hloom.ops.formula import (
     maximum,
     minimum,
     polynomial,
+    rounded,
     where,
 )
 from hloom.ops.special_programs import (
@@ -85,7 +86,7 @@ def _weight(z: Term) -> tuple[Term, Term]:
 
 def _scaled_log1pmx(a: Term, d: Term, ratio: Term) -> Term:
     """`a (log(1 + u) - u)` for `u = d/a`, where `ratio` is 1 + u."""
-    return a * programs_f64.log1pmx(d / a, minimum(ratio, 1e308))
+    return rounded(a * programs_f64.log1pmx(d / a, minimum(ratio, 1e308)))
 
 
 def _once(*xs: Term) -> list[Term]:
@@ -215,7 +216,7 @@ def _gamma_integrals(a: Term, x: Term, grade: Grade, moment: bool) -> list[Term]
     below = _end(c - decay / 2, a, decay)
 
     def cost(s: Term, sign: Term, c: Term, x: Term) -> Term:
-        return c * s + x * programs_f64.expm1mx(s * sign)
+        return rounded(c * s) + x * programs_f64.expm1mx(s * sign)
 
     end = where(upper, above, below)
     return _integrals(end, None, 1 + moment, grade, cost, sign, c, x)
@@ -326,7 +327,7 @@ def gamma_density(a: Term, x: Term) -> Term:
 # ---- beta --------------------------------------------------------------------------------------
 def _beta_density(a: Term, b: Term, x: Term, y: Term) -> Term:
     """`x**a y**b / B(a, b)`, where y is 1 - x."""
-    n, d = a + b, b * x - a * y
+    n, d = a + b, b * x - rounded(a * y)
     ((log_x, log_y),) = _rows(
         lambda *xs: [_scaled_log1pmx(*xs)], (a, b), (d, -d), (x / a * n, y / b * n)
     )
@@ -355,14 +356,14 @@ def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
     E(s) is `a s + n log(y + x exp(-s))`, n = a + b; its part of first order is taken out, and the
     logarithm is of `1 + p (exp(r) - 1)`, where p is x or y, the smaller one.
     """
-    n, c, decay = a + b, a * y - b * x, grade.decay
+    n, c, decay = a + b, rounded(a * y) - b * x, grade.decay
     p, sign = minimum(x, y), where(x <= y, x.full(-1.0), 1.0)
 
     def cost(s: Term, sign: Term, p: Term, n: Term, c: Term) -> Term:
         r = s * sign
         (more,) = _once(programs_f64.expm1mx(r))
         d = p * (more + r)
-        return c * s + n * (programs_f64.log1pmx(d, d + 1.0) + p * more)
+        return rounded(c * s) + n * (programs_f64.log1pmx(d, d + 1.0) + p * more)
 
     end = _end(c, n * x * y, decay)
     less = programs_f64.expm1mx(-end) - end  # exp(-end) - 1
@@ -394,7 +395,7 @@ def _beta_fraction(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
         made = step(*[Term(inner, v) for v in (n, f, c, d, *xs)])
         return [*[v.operand for v in made], *xs]
 
-    first = maximum(a * y - b * x + 1.0, 1e-16)
+    first = maximum(rounded(a * y) - b * x + 1.0, 1e-16)
     d = (a + 1.0) / (a * first)
     state = [x.full(1.0), d, x.full(1e300), d, holds_anywhere(x == x), a, b, x, first]
     results = block.while_loop(lambda inner, *xs: xs[4], body, [v.operand for v in state])
