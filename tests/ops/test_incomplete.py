@@ -312,3 +312,16 @@ def test_beta_has_no_slope_by_its_parameters(position: int) -> None:
 def test_refused(call: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_one_element_alone_has_the_bits_it_has_among_others(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    a, b = (10.0 ** rng.uniform(-2, 3, (2, 60))).astype(dtype)
+    x = rng.uniform(0, 1, 60).astype(dtype)
+    with hloom.enable_x64():
+        for function, operands in ((lax.betainc, (a, b, x)), (lax.igamma, (a, a * x * 2))):
+            many = np.asarray(function(*operands))
+            assert np.asarray(hloom.jit(function)(*operands)).tobytes() == many.tobytes()
+            alone = [np.asarray(function(*[z[i : i + 1] for z in operands])) for i in range(60)]
+            assert np.concatenate(alone).tobytes() == many.tobytes()

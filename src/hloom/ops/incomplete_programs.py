@@ -426,7 +426,7 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     large = minimum(*sides[:2]) >= _FEW
     # Each is computed everywhere; where the other one serves it may be anything, NaN too.
     integral, fraction = _beta_integral(grade, *sides), _beta_fraction(grade, *sides)
-    value = _beta_density(*sides) * where(large, integral, fraction)
+    value = rounded(_beta_density(*sides) * where(large, integral, fraction))
     value = clip(0.0, where(flip, 1.0 - value, value), 1.0)
     valid = (a >= 0.0) & (b >= 0.0) & (x >= 0.0) & (x <= 1.0)
     valid = valid & ((a > 0.0) | (b > 0.0)) & ((a < math.inf) | (b < math.inf))
