@@ -184,7 +184,10 @@ def _tail(a: Term, x: Term, grade: Grade, *, slopes: bool = False) -> Tail:
 def _gamma_front(a: Term, x: Term) -> Term:
     """`x**a exp(-x) / gamma(a)`."""
     factor, log = _weight(a)
-    return factor * programs.exp(_scaled_log1pmx(a, x - a, x / a) + log)
+    log = _scaled_log1pmx(a, x - a, x / a) + log
+    low = log < -600.0  # the exponential alone would be flushed before the factor does
+    raised = programs.exp(where(low, log + 40.0, log))
+    return raised * where(low, factor * math.exp(-40), factor)
 
 
 def _pull(a: Term, x: Term) -> Term:
