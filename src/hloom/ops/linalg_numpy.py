@@ -61,15 +61,6 @@ def reflect(a: NDArray, v: NDArray, tau: Any) -> None:
     a -= tau * np.outer(v, v.conj() @ a)
 
 
-def packed_qr(a: NDArray) -> tuple[NDArray, NDArray]:
-    """R above, the reflections below the diagonal; and their factors tau."""
-    a = a.copy()
-    taus = np.zeros(min(a.shape), a.dtype)
-    for j in range(len(taus)):
-        _reflect_column(a, taus, j)
-    return a, taus
-
-
 def _reflect_column(a: NDArray, taus: NDArray, j: int) -> None:
     v, taus[j], a[j, j] = reflector(a[j:, j])
     a[j + 1 :, j] = v[1:]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hloom.ops.arithmetic import add, mul
-from hloom.ops.convert import convert_element_type
 from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from hloom.ops.gather import gather, scatter_add
 from hloom.ops.scatter import (
@@ -141,7 +140,6 @@ def _lexsorted(x: Any, y: Any, z: Any) -> Any:
     return [x[order], y[order], z[order]]
 
 
-ROUND = lambda x: convert_element_type(convert_element_type(x, "int8"), x.dtype)
 SORTING = [
     Case("sort", lambda x: sort(x), ((9,),), _sorted(0)),
     Case("sort rows", lambda x: sort(x, 1), ((3, 7, 2),), _sorted(1)),

@@ -26,7 +26,6 @@ FLUSHED = (
 CONTRACTED = (
     "XLA's CPU backend makes one rounding of a product and a sum. `hloom.exact()` compiles without."
 )
-THIRD = np.float32(1) / np.float32(3)
 
 REWRITES = (
     Decision(
