@@ -1,0 +1,1 @@
+"""`cond` and `switch`: the primitive and the public functions."""

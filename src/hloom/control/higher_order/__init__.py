@@ -1,0 +1,1 @@
+"""What primitives with Jaxprs inside have in common."""

@@ -1,0 +1,1 @@
+"""`jit`: the primitive, its dispatch, its public function and its stages."""

@@ -1,0 +1,1 @@
+"""`while_loop`, `scan` and the loops made of them."""

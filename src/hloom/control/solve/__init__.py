@@ -1,0 +1,1 @@
+"""`custom_root` and `custom_linear_solve`."""

@@ -1,0 +1,1 @@
+"""What every family of functions needs: arguments, promotion, eager programs."""

@@ -1,0 +1,1 @@
+"""Products: matmul, einsum, convolve."""

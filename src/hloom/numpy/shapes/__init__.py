@@ -1,0 +1,1 @@
+"""Functions that move elements: axes, joining, splitting."""

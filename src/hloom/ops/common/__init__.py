@@ -1,0 +1,1 @@
+"""What every family of operations is made of: expressions, elementwise rows, linear operations."""

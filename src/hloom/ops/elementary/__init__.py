@@ -1,0 +1,1 @@
+"""How elementary and special functions are computed: polynomials and expressions."""

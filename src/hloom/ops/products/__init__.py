@@ -1,0 +1,1 @@
+"""Products of many elements: dot, convolution, fft."""

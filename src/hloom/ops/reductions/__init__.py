@@ -1,0 +1,1 @@
+"""Reductions: whole axes, running totals, windows."""
