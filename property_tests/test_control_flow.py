@@ -18,7 +18,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.core import check_jaxpr
-from tests.control import loops_in_python
+from tests.control.loops import loops_in_python
 
 
 class Flow(NamedTuple):

@@ -13,7 +13,7 @@ import hloom.numpy as jnp
 from hloom import dtypes
 from hloom.core import ShapedArray
 from hloom.testing import corners
-from tests.numpy.elementwise_cases import BINARY, UFUNCS, Ufunc, check
+from tests.numpy.pointwise.elementwise_cases import BINARY, UFUNCS, Ufunc, check
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own
 

@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 
 import hloom
 import hloom.numpy as jnp
-from hloom.numpy.quantiles import METHODS
+from hloom.numpy.reductions.quantiles import METHODS
 
 DTYPES = [
     "bool",

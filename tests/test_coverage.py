@@ -6,7 +6,7 @@ import pytest
 
 from hloom import testing
 from hloom.core.primitive import Primitive
-from hloom.ops.elementwise import Elementwise
+from hloom.ops.common.elementwise import Elementwise
 
 PRIMITIVES = testing.primitives()
 

@@ -10,8 +10,6 @@ from hloom.config import (
     numpy_dtype_promotion,
     numpy_rank_promotion,
 )
-from hloom.control.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr, typeof
-from hloom.control.decorator import jit
 from hloom.control.devices import (
     block_until_ready,
     clear_caches,
@@ -33,6 +31,8 @@ from hloom.control.devices import (
     process_index,
     process_indices,
 )
+from hloom.control.jit.abstract import ShapeDtypeStruct, eval_shape, make_jaxpr, typeof
+from hloom.control.jit.decorator import jit
 from hloom.core.array import Array, HostArray
 from hloom.core.trace import ensure_compile_time_eval
 from hloom.dtypes import float0

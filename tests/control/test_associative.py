@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax
-from tests.control.loops_in_python import agree, gradient_is_right, on_engines
+from tests.control.loops.loops_in_python import agree, gradient_is_right, on_engines
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 64, 100])

@@ -11,7 +11,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.core import check_jaxpr
-from tests.control.loops_in_python import agree, on_engines
+from tests.control.loops.loops_in_python import agree, on_engines
 
 tangent = lax.composite(lambda x: lax.sin(x) / lax.cos(x), name="my.tangent", version=2)
 

@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax
-from tests.control.loops_in_python import agree, on_engines
+from tests.control.loops.loops_in_python import agree, on_engines
 
 
 def never(x: Any) -> Any:

@@ -9,9 +9,9 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.core import Equation, Jaxpr, ShapedArray, Var, check_jaxpr, eval_jaxpr, trace_to_jaxpr
-from hloom.core.source import resolve
+from hloom.core.support.source import resolve
 from hloom.errors import JaxprTypeError
-from hloom.ops.arithmetic import add_p
+from hloom.ops.pointwise.arithmetic import add_p
 
 F3 = ShapedArray((3,), np.dtype("float32"))
 

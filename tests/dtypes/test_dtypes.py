@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from jaxlib.mlir import ir
 
-from hloom import dtypes, promotion
+from hloom import dtypes
+from hloom.dtypes import lattice
 
 NAMES = [row.name for row in dtypes.TABLE]
 NUMPY_NAMES = [name for name in NAMES if dtypes.is_numpy(name)]
@@ -65,8 +66,8 @@ def test_short_names_are_those_of_jaxprs():
 
 def test_every_dtype_is_a_node_of_both_lattices():
     shorts = {row.short for row in dtypes.TABLE}
-    for lattice in promotion.MODES.values():
-        assert set(lattice.arrows) - set(promotion.WEAK_NAMES) == shorts
+    for mode in lattice.MODES.values():
+        assert set(mode.arrows) - set(lattice.WEAK_NAMES) == shorts
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import Executable
+from hloom.core.support.executable import Executable
 from hloom.engines.base import Engine
 
 SOURCES = str(Path(__file__).resolve().parents[2] / "src")

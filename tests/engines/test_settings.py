@@ -129,4 +129,3 @@ def test_the_same_calls_give_the_same_bits_in_every_process(tmp_path: Path) -> N
     cold, warm = (python(CALLS, HLOOM_CACHE_DIR=str(folder)).stdout for _ in range(2))
     assert cold == warm
     assert any(folder.rglob("*"))
-

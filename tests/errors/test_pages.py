@@ -83,7 +83,9 @@ def page(cls):
 @pytest.mark.parametrize("cls", PAGES, ids=name_of)
 def test_a_page_is_the_docstring(cls):
     file = DOCS / f"{cls.__name__}.md"
-    assert file.read_text() == page(cls), "to write the pages anew: python -m tests.test_errors"
+    assert file.read_text() == page(cls), (
+        "to write the pages anew: python -m tests.errors.test_pages"
+    )
 
 
 def test_every_class_has_a_page_or_is_on_the_first():

@@ -167,8 +167,7 @@ def calls(given: Sequence[Call], count: int) -> list[Call]:
         made += [call._replace(kwargs={**kwargs, "unknown": 1})]
         for i, value in enumerate(args):
             made += [
-                call._replace(args=(*args[:i], other, *args[i + 1 :]))
-                for other in arguments(value)
+                call._replace(args=(*args[:i], other, *args[i + 1 :])) for other in arguments(value)
             ]
         rest = list(signature(call.function).parameters.values())[len(args) :]
         named = {p.name: p.default for p in rest if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}

@@ -237,9 +237,7 @@ def judged_call(call: Call) -> str | None:
 
 
 FUNCTIONS = [
-    prefix + name
-    for prefix, module in harvest.FACADES.items()
-    for name in harvest.public(module)
+    prefix + name for prefix, module in harvest.FACADES.items() for name in harvest.public(module)
 ]
 
 

@@ -9,7 +9,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import errors, lax
 from hloom.core.primitive import UndefinedPrimal
-from hloom.ops.arithmetic import mul_p
+from hloom.ops.pointwise.arithmetic import mul_p
 
 FLOATS = [
     "add", "sub", "mul", "div", "max", "min", "pow", "rem", "floor_divide", "mod", "atan2", "hypot",

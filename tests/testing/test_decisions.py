@@ -21,7 +21,7 @@ import hloom
 from hloom import lax
 from hloom import numpy as jnp
 from hloom.errors import EngineError
-from hloom.ops import arithmetic, binary, convert
+from hloom.ops.pointwise import arithmetic, binary, convert
 from hloom.testing import ENGINES, evaluate, same_bits, show, ulps
 from hloom.testing.decisions import DECISIONS, EXACT, TOPICS, WHOLE, Decision, said
 from hloom.testing.decisions.page import document

@@ -8,20 +8,20 @@ from typing import Any
 
 from hloom import tree
 from hloom.config import current
-from hloom.control.canonical import canonical
-from hloom.control.functions import arrays_of, recording
-from hloom.control.jit import jit_p
-from hloom.control.mismatches import check_callable
-from hloom.core import source
+from hloom.control.higher_order.canonical import canonical
+from hloom.control.higher_order.functions import arrays_of, recording
+from hloom.control.higher_order.mismatches import check_callable
+from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.signature import call_with, called, name_of
+from hloom.core.support import source
+from hloom.core.support.signature import call_with, called, name_of
+from hloom.core.support.strict import strict
 from hloom.core.trace import Origin
 from hloom.errors.texts import explain
-from hloom.ops.shape import reshape, rev
-from hloom.ops.slicing import concatenate, slice_in_dim
-from hloom.ops.strict import strict
+from hloom.ops.shapes.shape import reshape, rev
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
 
 
 @strict

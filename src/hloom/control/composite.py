@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.control.derive import batched
-from hloom.control.functions import arrays_of, trace
-from hloom.control.jit import jit_p
-from hloom.control.mismatches import check_callable
-from hloom.control.structured import Structured, takes
-from hloom.core import source
+from hloom.control.higher_order.derive import batched
+from hloom.control.higher_order.functions import arrays_of, trace
+from hloom.control.higher_order.mismatches import check_callable
+from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.jit.primitive import jit_p
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
-from hloom.core.signature import wraps
+from hloom.core.support import source
+from hloom.core.support.signature import wraps
 from hloom.errors import UnsupportedError
 from hloom.errors.texts import explain
-from hloom.ops.linear import move
+from hloom.ops.common.linear import move
 from hloom.stablehlo import spelling
 
 # StableHLO composite: the name is that of an operation in a namespace.

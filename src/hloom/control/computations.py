@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.control.structured import takes
+from hloom.control.higher_order.structured import takes
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
@@ -22,14 +22,17 @@ from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
 from hloom.core.record import trace_to_jaxpr
+from hloom.core.support.strict import refuse_sharding, strict
 from hloom.core.trace import Origin
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops import arithmetic, binary, linear, slicing, windows
-from hloom.ops import reduce as reductions
-from hloom.ops.elementwise import types_text
-from hloom.ops.shape import integers, reshape
-from hloom.ops.strict import refuse_sharding, strict
-from hloom.ops.windows import Window, dilated, window_of
+from hloom.ops.common import linear
+from hloom.ops.common.elementwise import types_text
+from hloom.ops.pointwise import arithmetic, binary
+from hloom.ops.reductions import reduce as reductions
+from hloom.ops.reductions import windows
+from hloom.ops.reductions.windows import Window, dilated, window_of
+from hloom.ops.shapes import slicing
+from hloom.ops.shapes.shape import integers, reshape
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
 

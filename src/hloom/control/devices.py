@@ -15,17 +15,17 @@ import numpy as np
 
 from hloom import tree
 from hloom.config import current
-from hloom.core import tables
 from hloom.core.array import Array, HostArray, host_array, wait_for_all
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import ENGINES
-from hloom.core.float0 import is_float0
-from hloom.core.frames import hidden
 from hloom.core.operands import as_array, weak_aval
+from hloom.core.support import tables
+from hloom.core.support.executable import ENGINES
+from hloom.core.support.float0 import is_float0
+from hloom.core.support.frames import hidden
 from hloom.core.trace import Tracer
 from hloom.engines import NAMES
 from hloom.errors import ArgumentError
-from hloom.ops.shape import copy
+from hloom.ops.shapes.shape import copy
 
 _NUMBERS = (bool, int, float, complex)
 PLATFORM = "cpu"

@@ -7,13 +7,13 @@ from typing import Any
 
 from hloom import tree
 from hloom.control.devices import PLATFORM, check_device
-from hloom.control.functions import arrays_of, recording
-from hloom.control.mismatches import check_callable
-from hloom.core import source
+from hloom.control.higher_order.functions import arrays_of, recording
+from hloom.control.higher_order.mismatches import check_callable
 from hloom.core.operands import as_array
+from hloom.core.support import source
+from hloom.core.support.strict import strict
 from hloom.errors.texts import explain
-from hloom.ops.shape import copy
-from hloom.ops.strict import strict
+from hloom.ops.shapes.shape import copy
 
 
 @strict

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.core import executable, source
 from hloom.core.aval import ShapedArray
+from hloom.core.support import executable, source
 from hloom.errors.rewriting import truth
 from hloom.errors.texts import explain
 
@@ -154,9 +154,7 @@ class Array:
             return ValueError(
                 f"the truth value of an empty array, {self.aval}, is ambiguous: use `x.size > 0`"
             )
-        rule = (
-            f"the truth value of an array with more than one element, {self.aval}, is ambiguous"
-        )
+        rule = f"the truth value of an array with more than one element, {self.aval}, is ambiguous"
         place = source.here()
         if self.concrete() is None:
             names = self.traced().arguments  # type: ignore[attr-defined]

@@ -10,8 +10,8 @@ import numpy as np
 from hloom import errors
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.frames import locate
-from hloom.core.source import Source, replayed
+from hloom.core.support.frames import locate
+from hloom.core.support.source import Source, replayed
 
 
 class Var:

@@ -12,14 +12,14 @@ from typing import Any
 
 from hloom import errors
 from hloom.config import Config, current
-from hloom.core import executable
 from hloom.core import operands as conversion
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.frames import hide
 from hloom.core.jaxpr import Equation, Jaxpr, Var
-from hloom.core.parameters import checked
-from hloom.core.tables import Table
+from hloom.core.support import executable
+from hloom.core.support.frames import hide
+from hloom.core.support.parameters import checked
+from hloom.core.support.tables import Table
 
 
 class UndefinedPrimal:

@@ -10,7 +10,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Var
 from hloom.core.primitive import Primitive
 from hloom.core.printing import Printer
-from hloom.core.source import capture, resolve
+from hloom.core.support.source import capture, resolve
 from hloom.core.trace import Origin, Trace, Tracer, tracing
 
 _new = object.__new__

@@ -14,8 +14,8 @@ from typing import Any
 
 from hloom import errors
 from hloom.config import BOTTOM, HOME, Context, current
-from hloom.core import frames, source
 from hloom.core.array import Array
+from hloom.core.support import frames, source
 from hloom.errors.texts import explain
 
 

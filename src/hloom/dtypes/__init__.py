@@ -5,7 +5,8 @@ answers `can_cast`, `finfo`, `issubdtype` and the like.  All are pure functions:
 depends on whether 64-bit types are on, they take `x64`, and nothing here reads the configuration.
 """
 
-from hloom.dtypes.mixing import (
+from hloom.dtypes.lattice import DEPARTURES, Departure, departure
+from hloom.dtypes.promotion import (
     Pair,
     explain,
     join,
@@ -49,7 +50,6 @@ from hloom.dtypes.table import (
     short_name,
     to_inexact,
 )
-from hloom.promotion import DEPARTURES, Departure, departure
 
 __all__ = [
     "DEPARTURES",

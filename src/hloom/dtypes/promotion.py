@@ -1,7 +1,7 @@
 """Promotion: the dtype that operands of several dtypes are brought to, and why.
 
-Operands are (dtype, weak) pairs.  They are mapped to nodes of the lattice in `hloom.promotion`,
-joined there, and the node that results is mapped back.
+Operands are (dtype, weak) pairs.  They are mapped to nodes of the lattice in
+`hloom.dtypes.lattice`, joined there, and the node that results is mapped back.
 """
 
 from __future__ import annotations
@@ -11,6 +11,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from hloom.dtypes.lattice import (
+    MODES,
+    NARROW_FLOATS,
+    NARROW_INTEGERS,
+    REASONS,
+    STANDARD,
+    WEAK_NAMES,
+    departure,
+)
 from hloom.dtypes.table import (
     BOOL,
     BY_SHORT,
@@ -26,15 +35,6 @@ from hloom.dtypes.table import (
     kind,
     scalar_dtype,
     short_name,
-)
-from hloom.promotion import (
-    MODES,
-    NARROW_FLOATS,
-    NARROW_INTEGERS,
-    REASONS,
-    STANDARD,
-    WEAK_NAMES,
-    departure,
 )
 
 Pair: TypeAlias = tuple[Dtype, bool]

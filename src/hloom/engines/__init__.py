@@ -11,7 +11,7 @@ import threading
 from functools import cache
 from importlib import import_module
 
-from hloom.core.executable import ENGINES
+from hloom.core.support.executable import ENGINES
 from hloom.engines.base import Engine
 
 __all__ = ["ENGINES", "NAMES", "Engine", "load"]

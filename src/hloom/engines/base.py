@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr
+from hloom.core.support.executable import Executable
 
 Buffer = Any
 NDArray = np.ndarray[Any, Any]

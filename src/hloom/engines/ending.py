@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from hloom.config import HOME
-from hloom.core.source import is_ours
+from hloom.core.support.source import is_ours
 
 PATIENCE = 5.0  # seconds that a call under way in a daemon thread is waited for
 LOOKS = 5  # in a row that must find no call under way

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import Executable
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
+from hloom.core.support.executable import Executable
 from hloom.engines.base import HostResults, handlers_of
 from hloom.engines.buffers import BufferEngine
 

@@ -22,8 +22,8 @@ from typing import IO, Any
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr
+from hloom.core.support.executable import Executable
 from hloom.engines import faults
 from hloom.engines.base import HostResults, handlers_of
 from hloom.engines.buffers import BufferEngine

@@ -11,8 +11,8 @@ from typing import Any
 
 from hloom.config import current
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import Executable
 from hloom.core.jaxpr import Jaxpr, Var
+from hloom.core.support.executable import Executable
 from hloom.engines import disk_cache, ending, faults, jaxlib_compat, lapack, memory
 from hloom.engines.background import Worker
 from hloom.engines.base import TIERS

@@ -7,18 +7,44 @@ on top.
 """
 
 from hloom.control.associative import associative_scan
-from hloom.control.branches import cond, switch
 from hloom.control.composite import composite
 from hloom.control.computations import reduce, reduce_window
-from hloom.control.linear_solve import custom_linear_solve
-from hloom.control.looping import fori_loop, map, scan, while_loop
+from hloom.control.cond.branches import cond, switch
+from hloom.control.loops.public import fori_loop, map, scan, while_loop
 from hloom.control.placement import platform_dependent, stage, with_sharding_constraint
-from hloom.control.root import custom_root
+from hloom.control.solve.linear_solve import custom_linear_solve
+from hloom.control.solve.root import custom_root
 from hloom.errors.absent import absent as _absent
 from hloom.lax import linalg
-from hloom.ops.accuracy import AccuracyMode, Tolerance
-from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, polynomial, sub
-from hloom.ops.binary import (
+from hloom.ops.common.linear import add_any, broadcast_in_dim, reduce_sum, transpose
+from hloom.ops.indexing.dimension_numbers import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
+from hloom.ops.indexing.dynamic_slicing import (
+    dynamic_index_in_dim,
+    dynamic_slice,
+    dynamic_slice_in_dim,
+    dynamic_update_index_in_dim,
+    dynamic_update_slice,
+    dynamic_update_slice_in_dim,
+    index_take,
+)
+from hloom.ops.indexing.gather import gather, scatter_add
+from hloom.ops.indexing.scatter import (
+    scatter,
+    scatter_apply,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_sub,
+)
+from hloom.ops.order.searching import order_statistics, searchsorted
+from hloom.ops.order.sorting import approx_max_k, approx_min_k, argsort, sort, sort_key_val, top_k
+from hloom.ops.pointwise.accuracy import AccuracyMode, Tolerance
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg, one_minus_square, polynomial, sub
+from hloom.ops.pointwise.binary import (
     bitwise_and,
     bitwise_or,
     bitwise_xor,
@@ -34,10 +60,63 @@ from hloom.ops.binary import (
     shift_right_arithmetic,
     shift_right_logical,
 )
-from hloom.ops.compare import clamp, eq, ge, gt, le, lt, ne, select, select_n
-from hloom.ops.complex import complex, conj, imag, real
-from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
-from hloom.ops.convolution import (
+from hloom.ops.pointwise.compare import clamp, eq, ge, gt, le, lt, ne, select, select_n
+from hloom.ops.pointwise.complex import complex, conj, imag, real
+from hloom.ops.pointwise.convert import bitcast_convert_type, convert_element_type, reduce_precision
+from hloom.ops.pointwise.euclid import gcd, hypot
+from hloom.ops.pointwise.exponential import exp, exp2, expm1, log, log1p, log2, log10, logistic
+from hloom.ops.pointwise.incomplete import (
+    betainc,
+    igamma,
+    igamma_grad_a,
+    igammac,
+    random_gamma_grad,
+)
+from hloom.ops.pointwise.special import (
+    bessel_i0e,
+    bessel_i1e,
+    digamma,
+    erf,
+    erf_inv,
+    erfc,
+    lgamma,
+    polygamma,
+    zeta,
+)
+from hloom.ops.pointwise.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from hloom.ops.pointwise.unary import (
+    RoundingMethod,
+    abs,
+    bitwise_not,
+    cbrt,
+    ceil,
+    clz,
+    floor,
+    integer_pow,
+    is_finite,
+    population_count,
+    reciprocal,
+    round,
+    rsqrt,
+    sign,
+    sqrt,
+    square,
+)
+from hloom.ops.products.convolution import (
     ConvDimensionNumbers,
     ConvGeneralDilatedDimensionNumbers,
     conv,
@@ -47,45 +126,20 @@ from hloom.ops.convolution import (
     conv_transpose,
     conv_with_general_padding,
 )
-from hloom.ops.convolution_patches import (
+from hloom.ops.products.dot import DotDimensionNumbers, batch_matmul, dot, dot_general, scaled_dot
+from hloom.ops.products.fft import FftType, fft
+from hloom.ops.products.patches import (
     conv_general_dilated_local,
     conv_general_dilated_patches,
     conv_general_shape_tuple,
     conv_shape_tuple,
     conv_transpose_shape_tuple,
 )
-from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
-from hloom.ops.dimension_numbers import (
-    GatherDimensionNumbers,
-    GatherScatterMode,
-    ScatterDimensionNumbers,
-)
-from hloom.ops.dot import DotDimensionNumbers, batch_matmul, dot, dot_general, scaled_dot
-from hloom.ops.dynamic_slicing import (
-    dynamic_index_in_dim,
-    dynamic_slice,
-    dynamic_slice_in_dim,
-    dynamic_update_index_in_dim,
-    dynamic_update_slice,
-    dynamic_update_slice_in_dim,
-    index_take,
-)
-from hloom.ops.euclid import gcd, hypot
-from hloom.ops.exponential import exp, exp2, expm1, log, log1p, log2, log10, logistic
-from hloom.ops.fft import FftType, fft
-from hloom.ops.gather import gather, scatter_add
-from hloom.ops.incomplete import (
-    betainc,
-    igamma,
-    igamma_grad_a,
-    igammac,
-    random_gamma_grad,
-)
-from hloom.ops.linear import add_any, broadcast_in_dim, reduce_sum, transpose
-from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
-from hloom.ops.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
+from hloom.ops.products.precision import DotAlgorithm, DotAlgorithmPreset, Precision, PrecisionLike
+from hloom.ops.products.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
 from hloom.ops.random_bits import RandomAlgorithm, rng_bit_generator, rng_uniform
-from hloom.ops.reduce import (
+from hloom.ops.reductions.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from hloom.ops.reductions.reduce import (
     argmax,
     argmin,
     reduce_and,
@@ -95,16 +149,12 @@ from hloom.ops.reduce import (
     reduce_prod,
     reduce_xor,
 )
-from hloom.ops.scatter import (
-    scatter,
-    scatter_apply,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-    scatter_sub,
+from hloom.ops.reductions.windows import (
+    padtype_to_pads,
+    reduce_window_shape_tuple,
+    select_and_scatter_add,
 )
-from hloom.ops.searching import order_statistics, searchsorted
-from hloom.ops.shape import (
+from hloom.ops.shapes.shape import (
     broadcast,
     broadcast_like,
     broadcast_shapes,
@@ -125,7 +175,7 @@ from hloom.ops.shape import (
     squeeze,
     stop_gradient,
 )
-from hloom.ops.slicing import (
+from hloom.ops.shapes.slicing import (
     concatenate,
     index_in_dim,
     pad,
@@ -137,52 +187,6 @@ from hloom.ops.slicing import (
     tile,
     unstack,
 )
-from hloom.ops.sorting import approx_max_k, approx_min_k, argsort, sort, sort_key_val, top_k
-from hloom.ops.special import (
-    bessel_i0e,
-    bessel_i1e,
-    digamma,
-    erf,
-    erf_inv,
-    erfc,
-    lgamma,
-    polygamma,
-    zeta,
-)
-from hloom.ops.trigonometric import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cos,
-    cosh,
-    sin,
-    sinh,
-    tan,
-    tanh,
-)
-from hloom.ops.unary import (
-    RoundingMethod,
-    abs,
-    bitwise_not,
-    cbrt,
-    ceil,
-    clz,
-    floor,
-    integer_pow,
-    is_finite,
-    population_count,
-    reciprocal,
-    round,
-    rsqrt,
-    sign,
-    sqrt,
-    square,
-)
-from hloom.ops.windows import padtype_to_pads, reduce_window_shape_tuple, select_and_scatter_add
 
 __getattr__ = _absent(__name__)
 

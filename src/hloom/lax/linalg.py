@@ -4,7 +4,7 @@ Beside JAX's names stand `lu_solve`, `polar` and `solve`.  Names that end in `_p
 """
 
 from hloom.errors.absent import absent as _absent
-from hloom.ops.eigen import (
+from hloom.ops.linalg.eigen import (
     EighImplementation,
     EigImplementation,
     eig,
@@ -14,7 +14,7 @@ from hloom.ops.eigen import (
     schur,
     schur_p,
 )
-from hloom.ops.factorizations import (
+from hloom.ops.linalg.factorizations import (
     cholesky,
     cholesky_p,
     cholesky_update,
@@ -24,7 +24,7 @@ from hloom.ops.factorizations import (
     lu_pivots_to_permutation_p,
     symmetric_product,
 )
-from hloom.ops.orthogonal import (
+from hloom.ops.linalg.orthogonal import (
     hessenberg,
     hessenberg_p,
     householder_product,
@@ -36,25 +36,9 @@ from hloom.ops.orthogonal import (
     tridiagonal,
     tridiagonal_p,
 )
-from hloom.ops.singular import (
-    SvdAlgorithm,
-    polar,
-    polar_p,
-    qdwh,
-    svd,
-    svd_p,
-)
-from hloom.ops.solves import (
-    lu_solve,
-    solve,
-    solve_p,
-    tridiagonal_solve,
-    tridiagonal_solve_p,
-)
-from hloom.ops.triangular import (
-    triangular_solve,
-    triangular_solve_p,
-)
+from hloom.ops.linalg.singular import SvdAlgorithm, polar, polar_p, qdwh, svd, svd_p
+from hloom.ops.linalg.solves import lu_solve, solve, solve_p, tridiagonal_solve, tridiagonal_solve_p
+from hloom.ops.linalg.triangular import triangular_solve, triangular_solve_p
 
 __getattr__ = _absent(__name__)
 

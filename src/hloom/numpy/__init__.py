@@ -25,87 +25,18 @@ from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
-from hloom.core.calls import tell as _tell
+from hloom.core.support.calls import tell as _tell
 from hloom.errors.absent import absent as _absent
-from hloom.numpy.applying import apply_along_axis, apply_over_axes, vectorize
-from hloom.numpy.arithmetic import (
-    abs,
-    absolute,
-    add,
-    divide,
-    divmod,
-    fabs,
-    floor_divide,
-    fmax,
-    fmin,
-    fmod,
-    maximum,
-    minimum,
-    mod,
-    multiply,
-    negative,
-    positive,
-    remainder,
-    sign,
-    subtract,
-    true_divide,
-)
 from hloom.numpy.attributes import astype
-from hloom.numpy.axes import (
-    flip,
-    fliplr,
-    flipud,
-    matrix_transpose,
-    moveaxis,
-    permute_dims,
-    roll,
-    rollaxis,
-    rot90,
-    swapaxes,
-    transpose,
+from hloom.numpy.common.printing import (
+    array2string,
+    array_repr,
+    array_str,
+    get_printoptions,
+    printoptions,
+    set_printoptions,
 )
-from hloom.numpy.bitwise import (
-    bitwise_and,
-    bitwise_count,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    gcd,
-    invert,
-    lcm,
-    left_shift,
-    right_shift,
-)
-from hloom.numpy.comparison import (
-    allclose,
-    array_equal,
-    array_equiv,
-    equal,
-    greater,
-    greater_equal,
-    isclose,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    not_equal,
-)
-from hloom.numpy.complex_parts import (
-    angle,
-    conj,
-    conjugate,
-    imag,
-    iscomplex,
-    isreal,
-    real,
-    real_if_close,
-)
-from hloom.numpy.creation import (
+from hloom.numpy.creation.creation import (
     array,
     asanyarray,
     asarray,
@@ -125,9 +56,7 @@ from hloom.numpy.creation import (
     zeros,
     zeros_like,
 )
-from hloom.numpy.cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
-from hloom.numpy.differences import diff, ediff1d, gradient, trapezoid
-from hloom.numpy.dtype_functions import (
+from hloom.numpy.creation.dtype_functions import (
     can_cast,
     common_type,
     explain_promotion,
@@ -149,22 +78,7 @@ from hloom.numpy.dtype_functions import (
     shares_memory,
     size,
 )
-from hloom.numpy.editing import delete, insert, repeat, tile, trim_zeros
-from hloom.numpy.einsum import einsum, einsum_path
-from hloom.numpy.exchange import from_dlpack
-from hloom.numpy.exponential import (
-    exp,
-    exp2,
-    expm1,
-    i0,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logaddexp2,
-)
-from hloom.numpy.files import (
+from hloom.numpy.creation.files import (
     fromfile,
     fromstring,
     genfromtxt,
@@ -175,120 +89,21 @@ from hloom.numpy.files import (
     savez,
     savez_compressed,
 )
-from hloom.numpy.grids import c_, fromfunction, index_exp, indices, meshgrid, mgrid, ogrid, r_, s_
-from hloom.numpy.histograms import (
-    bincount,
-    digitize,
-    histogram,
-    histogram2d,
-    histogram_bin_edges,
-    histogramdd,
+from hloom.numpy.creation.grids import (
+    c_,
+    fromfunction,
+    index_exp,
+    indices,
+    meshgrid,
+    mgrid,
+    ogrid,
+    r_,
+    s_,
 )
-from hloom.numpy.ieee import (
-    copysign,
-    frexp,
-    heaviside,
-    isfinite,
-    isinf,
-    isnan,
-    isneginf,
-    isposinf,
-    ldexp,
-    modf,
-    nan_to_num,
-    nextafter,
-    signbit,
-    spacing,
-)
-from hloom.numpy.joining import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    split,
-    stack,
-    unstack,
-    vsplit,
-    vstack,
-)
-from hloom.numpy.manipulation import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    expand_dims,
-    ravel,
-    reshape,
-    resize,
-    squeeze,
-)
-from hloom.numpy.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
-from hloom.numpy.packing import packbits, unpackbits
-from hloom.numpy.padding import pad
-from hloom.numpy.positions import (
-    diag_indices,
-    diag_indices_from,
-    diagonal,
-    fill_diagonal,
-    ix_,
-    mask_indices,
-    ravel_multi_index,
-    trace,
-    tril_indices,
-    tril_indices_from,
-    triu_indices,
-    triu_indices_from,
-    unravel_index,
-)
-from hloom.numpy.powers import cbrt, float_power, hypot, pow, power, reciprocal, sqrt, square
-from hloom.numpy.printing import (
-    array2string,
-    array_repr,
-    array_str,
-    get_printoptions,
-    printoptions,
-    set_printoptions,
-)
-from hloom.numpy.products import (
-    cross,
-    dot,
-    inner,
-    kron,
-    matmul,
-    matvec,
-    outer,
-    tensordot,
-    vdot,
-    vecdot,
-    vecmat,
-)
-from hloom.numpy.ranges import arange, geomspace, linspace, logspace
-from hloom.numpy.reductions import (
-    all,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    count_nonzero,
-    max,
-    min,
-    minmax,
-    prod,
-    ptp,
-    sum,
-)
-from hloom.numpy.rounding import around, ceil, fix, floor, rint, round, trunc
-from hloom.numpy.sampled import interp, unwrap
-from hloom.numpy.scalars import (
+from hloom.numpy.creation.interchange import from_dlpack
+from hloom.numpy.creation.matrices import diag, diagflat, eye, identity, tri, tril, triu, vander
+from hloom.numpy.creation.ranges import arange, geomspace, linspace, logspace
+from hloom.numpy.creation.scalars import (
     bfloat16,
     bool,
     bool_,
@@ -339,9 +154,128 @@ from hloom.numpy.scalars import (
     uint64,
     unsignedinteger,
 )
-from hloom.numpy.selection import choose, clip, piecewise, select, where
-from hloom.numpy.signal import convolve, correlate
-from hloom.numpy.trigonometric import (
+from hloom.numpy.indexing.editing import delete, insert, repeat, tile, trim_zeros
+from hloom.numpy.indexing.positions import (
+    diag_indices,
+    diag_indices_from,
+    diagonal,
+    fill_diagonal,
+    ix_,
+    mask_indices,
+    ravel_multi_index,
+    trace,
+    tril_indices,
+    tril_indices_from,
+    triu_indices,
+    triu_indices_from,
+    unravel_index,
+)
+from hloom.numpy.indexing.selection import choose, clip, piecewise, select, where
+from hloom.numpy.padding import pad
+from hloom.numpy.pointwise.arithmetic import (
+    abs,
+    absolute,
+    add,
+    divide,
+    divmod,
+    fabs,
+    floor_divide,
+    fmax,
+    fmin,
+    fmod,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    negative,
+    positive,
+    remainder,
+    sign,
+    subtract,
+    true_divide,
+)
+from hloom.numpy.pointwise.bitwise import (
+    bitwise_and,
+    bitwise_count,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    gcd,
+    invert,
+    lcm,
+    left_shift,
+    right_shift,
+)
+from hloom.numpy.pointwise.comparison import (
+    allclose,
+    array_equal,
+    array_equiv,
+    equal,
+    greater,
+    greater_equal,
+    isclose,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+)
+from hloom.numpy.pointwise.complex_parts import (
+    angle,
+    conj,
+    conjugate,
+    imag,
+    iscomplex,
+    isreal,
+    real,
+    real_if_close,
+)
+from hloom.numpy.pointwise.exponential import (
+    exp,
+    exp2,
+    expm1,
+    i0,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logaddexp2,
+)
+from hloom.numpy.pointwise.ieee import (
+    copysign,
+    frexp,
+    heaviside,
+    isfinite,
+    isinf,
+    isnan,
+    isneginf,
+    isposinf,
+    ldexp,
+    modf,
+    nan_to_num,
+    nextafter,
+    signbit,
+    spacing,
+)
+from hloom.numpy.pointwise.interpolation import interp, unwrap
+from hloom.numpy.pointwise.powers import (
+    cbrt,
+    float_power,
+    hypot,
+    pow,
+    power,
+    reciprocal,
+    sqrt,
+    square,
+)
+from hloom.numpy.pointwise.rounding import around, ceil, fix, floor, rint, round, trunc
+from hloom.numpy.pointwise.trigonometric import (
     acos,
     acosh,
     arccos,
@@ -368,33 +302,104 @@ from hloom.numpy.trigonometric import (
     tan,
     tanh,
 )
+from hloom.numpy.products.einsum import einsum, einsum_path
+from hloom.numpy.products.products import (
+    cross,
+    dot,
+    inner,
+    kron,
+    matmul,
+    matvec,
+    outer,
+    tensordot,
+    vdot,
+    vecdot,
+    vecmat,
+)
+from hloom.numpy.products.signal import convolve, correlate
+from hloom.numpy.reductions.cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
+from hloom.numpy.reductions.differences import diff, ediff1d, gradient, trapezoid
+from hloom.numpy.reductions.histograms import (
+    bincount,
+    digitize,
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
+from hloom.numpy.reductions.reductions import (
+    all,
+    amax,
+    amin,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    max,
+    min,
+    minmax,
+    prod,
+    ptp,
+    sum,
+)
+from hloom.numpy.shapes.applying import apply_along_axis, apply_over_axes, vectorize
+from hloom.numpy.shapes.axes import (
+    flip,
+    fliplr,
+    flipud,
+    matrix_transpose,
+    moveaxis,
+    permute_dims,
+    roll,
+    rollaxis,
+    rot90,
+    swapaxes,
+    transpose,
+)
+from hloom.numpy.shapes.joining import (
+    append,
+    array_split,
+    block,
+    column_stack,
+    concat,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    split,
+    stack,
+    unstack,
+    vsplit,
+    vstack,
+)
+from hloom.numpy.shapes.manipulation import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    expand_dims,
+    ravel,
+    reshape,
+    resize,
+    squeeze,
+)
+from hloom.numpy.shapes.packing import packbits, unpackbits
 
 from hloom.numpy import linalg as linalg  # isort: skip
-from hloom.numpy.nans import (
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmax,
-    nanmin,
-    nanprod,
-    nansum,
+from hloom.numpy.indexing.taking import (
+    compress,
+    extract,
+    place,
+    put,
+    put_along_axis,
+    take,
+    take_along_axis,
 )
-from hloom.numpy.quantiles import (
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
-)
-from hloom.numpy.searching import (
-    argwhere,
-    flatnonzero,
-    nonzero,
-    searchsorted,
-)
-from hloom.numpy.sets import (
+from hloom.numpy.order.searching import argwhere, flatnonzero, nonzero, searchsorted
+from hloom.numpy.order.sets import (
     intersect1d,
     isin,
     setdiff1d,
@@ -406,7 +411,7 @@ from hloom.numpy.sets import (
     unique_inverse,
     unique_values,
 )
-from hloom.numpy.sorting import (
+from hloom.numpy.order.sorting import (
     argpartition,
     argsort,
     lexsort,
@@ -415,9 +420,25 @@ from hloom.numpy.sorting import (
     sort_complex,
     top_k,
 )
-from hloom.numpy.standard import VERSION as __array_api_version__
-from hloom.numpy.standard import __array_namespace_info__
-from hloom.numpy.statistics import (
+from hloom.numpy.reductions.nans import (
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmin,
+    nanprod,
+    nansum,
+)
+from hloom.numpy.reductions.quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
+from hloom.numpy.reductions.statistics import (
     average,
     corrcoef,
     cov,
@@ -428,15 +449,8 @@ from hloom.numpy.statistics import (
     std,
     var,
 )
-from hloom.numpy.taking import (
-    compress,
-    extract,
-    place,
-    put,
-    put_along_axis,
-    take,
-    take_along_axis,
-)
+from hloom.numpy.standard import VERSION as __array_api_version__
+from hloom.numpy.standard import __array_namespace_info__
 
 # Loaded for its effect: it fills Array with operators and methods.
 from hloom.numpy import operators  # isort: skip

@@ -13,25 +13,26 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.config import current
 from hloom.control.devices import check_device
-from hloom.core import source
 from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
-from hloom.core.tables import Tables
+from hloom.core.support import source
+from hloom.core.support.tables import Tables
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import attribute_code, method_code
 from hloom.errors.texts import explain
-from hloom.numpy import eager, indexing
-from hloom.numpy.arguments import check_order, dtype_argument
-from hloom.numpy.creation import array
-from hloom.numpy.promotion import array_like
-from hloom.numpy.width import keeps_width
-from hloom.ops.complex import complex as lax_complex
-from hloom.ops.complex import imag as lax_imag
-from hloom.ops.complex import real as lax_real
-from hloom.ops.convert import bitcast_convert_type_p, convert_element_type
-from hloom.ops.linear import transpose
-from hloom.ops.shape import full_like, reshape, rev
-from hloom.ops.slicing import index_in_dim, stack
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import check_order, dtype_argument
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.width import keeps_width
+from hloom.numpy.creation.creation import array
+from hloom.numpy.indexing import indexing
+from hloom.ops.common.linear import transpose
+from hloom.ops.pointwise.complex import complex as lax_complex
+from hloom.ops.pointwise.complex import imag as lax_imag
+from hloom.ops.pointwise.complex import real as lax_real
+from hloom.ops.pointwise.convert import bitcast_convert_type_p, convert_element_type
+from hloom.ops.shapes.shape import full_like, reshape, rev
+from hloom.ops.shapes.slicing import index_in_dim, stack
 
 UINT8 = np.dtype("uint8")
 _new = object.__new__

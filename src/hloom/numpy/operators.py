@@ -10,38 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 from hloom import errors
-from hloom.core import source
 from hloom.core.array import Array
-from hloom.core.calls import is_plain, told
+from hloom.core.support import source
+from hloom.core.support.calls import is_plain, told
 from hloom.errors.absent import OF_ARRAYS, Absent
 from hloom.errors.rewriting import method_code
-from hloom.numpy import (
-    arithmetic,
-    attributes,
-    axes,
-    bitwise,
-    comparison,
-    complex_parts,
-    cumulative,
-    eager,
-    editing,
-    exchange,
-    indexing,
-    manipulation,
-    positions,
-    powers,
-    products,
-    reductions,
-    rounding,
-    searching,
-    selection,
-    sorting,
-    standard,
-    statistics,
-    taking,
-)
-from hloom.numpy.arguments import warn_if_dropped
-from hloom.numpy.updates import At
+from hloom.numpy import attributes, standard
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import warn_if_dropped
+from hloom.numpy.creation import interchange
+from hloom.numpy.indexing import editing, indexing, positions, selection, taking
+from hloom.numpy.indexing.updates import At
+from hloom.numpy.order import searching, sorting
+from hloom.numpy.pointwise import arithmetic, bitwise, comparison, complex_parts, powers, rounding
+from hloom.numpy.products import products
+from hloom.numpy.reductions import cumulative, reductions, statistics
+from hloom.numpy.shapes import axes, manipulation
 
 Function = Callable[..., Any]
 
@@ -140,30 +124,30 @@ SPECIAL: dict[str, Function] = {
     "__contains__": attributes.contains,
     "__getitem__": indexing.getitem,
     "__hash__": attributes.unhashable,
-    "__dlpack__": exchange.dlpack,
+    "__dlpack__": interchange.dlpack,
     "__copy__": attributes.shallow_copy,
     "__deepcopy__": attributes.deep_copy,
-    "__dlpack_device__": exchange.dlpack_device,
+    "__dlpack_device__": interchange.dlpack_device,
 }
 
 PROPERTIES: dict[str, Function] = {
     "T": attributes.T,
-    "addressable_shards": exchange.addressable_shards,
+    "addressable_shards": interchange.addressable_shards,
     "at": At,
     "base": attributes.base,
-    "committed": exchange.committed,
+    "committed": interchange.committed,
     "ctypes": attributes.ctypes,
     "data": attributes.data,
-    "device": exchange.device,
+    "device": interchange.device,
     "flags": attributes.flags,
     "flat": attributes.flat,
-    "global_shards": exchange.addressable_shards,
+    "global_shards": interchange.addressable_shards,
     "imag": attributes.imag,
-    "is_fully_addressable": exchange.yes,
-    "is_fully_replicated": exchange.yes,
+    "is_fully_addressable": interchange.yes,
+    "is_fully_replicated": interchange.yes,
     "mT": attributes.mT,
     "real": attributes.real,
-    "sharding": exchange.sharding,
+    "sharding": interchange.sharding,
     "strides": attributes.strides,
 }
 
@@ -203,7 +187,7 @@ def _sort(
 
 
 METHODS: dict[str, Function] = {
-    "addressable_data": exchange.addressable_data,
+    "addressable_data": interchange.addressable_data,
     "all": reductions.all,
     "any": reductions.any,
     "argmax": reductions.argmax,
@@ -219,21 +203,21 @@ METHODS: dict[str, Function] = {
     "conj": complex_parts.conjugate,
     "conjugate": complex_parts.conjugate,
     "copy": attributes.copy,
-    "copy_to_host_async": exchange.copy_to_host_async,
+    "copy_to_host_async": interchange.copy_to_host_async,
     "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum,
-    "devices": exchange.device_set,
+    "devices": interchange.device_set,
     "diagonal": positions.diagonal,
     "dot": products.dot,
-    "dump": exchange.dump,
-    "dumps": exchange.dumps,
+    "dump": interchange.dump,
+    "dumps": interchange.dumps,
     "flatten": attributes.flatten,
     "max": reductions.max,
     "mean": statistics.mean,
     "min": reductions.min,
     "nonzero": searching.nonzero,
-    "on_device_size_in_bytes": exchange.on_device_size_in_bytes,
-    "platform": exchange.platform,
+    "on_device_size_in_bytes": interchange.on_device_size_in_bytes,
+    "platform": interchange.platform,
     "prod": reductions.prod,
     "ptp": reductions.ptp,
     "ravel": manipulation.ravel,
@@ -247,11 +231,11 @@ METHODS: dict[str, Function] = {
     "sum": reductions.sum,
     "swapaxes": axes.swapaxes,
     "take": taking.take,
-    "to_device": exchange.to_device,
-    "tofile": exchange.tofile,
+    "to_device": interchange.to_device,
+    "tofile": interchange.tofile,
     "trace": positions.trace,
     "transpose": axes.method_transpose,
-    "unsafe_buffer_pointer": exchange.unsafe_buffer_pointer,
+    "unsafe_buffer_pointer": interchange.unsafe_buffer_pointer,
     "var": statistics.var,
     "view": attributes.view,
 }

@@ -16,19 +16,20 @@ from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.errors import UnsupportedError
-from hloom.numpy import eager, quantiles, reductions, statistics
-from hloom.numpy.applying import apply_along_axis
-from hloom.numpy.arguments import count_argument
-from hloom.numpy.editing import pick
-from hloom.numpy.promotion import array_like, broadcast_to
-from hloom.numpy.reducing import cast_into, weak_as
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.convert import convert_element_type, convert_element_type_p
-from hloom.ops.linear import broadcast_in_dim, constant
-from hloom.ops.shape import broadcasted_iota, reshape, rev
-from hloom.ops.slicing import concatenate, slice_in_dim
-from hloom.ops.slicing import pad as lax_pad
-from hloom.ops.unary import RoundingMethod, floor, round
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument
+from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.reducing import cast_into, weak_as
+from hloom.numpy.indexing.editing import pick
+from hloom.numpy.reductions import quantiles, reductions, statistics
+from hloom.numpy.shapes.applying import apply_along_axis
+from hloom.ops.common.linear import broadcast_in_dim, constant
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p
+from hloom.ops.pointwise.unary import RoundingMethod, floor, round
+from hloom.ops.shapes.shape import broadcasted_iota, reshape, rev
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
+from hloom.ops.shapes.slicing import pad as lax_pad
 
 Pair = tuple[int, int]
 RUNS = 16  # so many slices at most; beyond, a gather

@@ -22,12 +22,12 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, convert
 from hloom.core.primitive import Primitive
-from hloom.ops.arithmetic import div, mul, sub
-from hloom.ops.formula import Term, where
-from hloom.ops.linear import constant, move, plus
-from hloom.ops.shape import array_dtype, canonical_shape
-from hloom.ops.slicing import index_in_dim, stack
-from hloom.ops.strict import refuse_sharding, strict
+from hloom.core.support.strict import refuse_sharding, strict
+from hloom.ops.common.expression import Term, where
+from hloom.ops.common.linear import constant, move, plus
+from hloom.ops.pointwise.arithmetic import div, mul, sub
+from hloom.ops.shapes.shape import array_dtype, canonical_shape
+from hloom.ops.shapes.slicing import index_in_dim, stack
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 INT64 = np.dtype(np.int64)
@@ -138,9 +138,7 @@ class RngBitGenerator(Primitive):
         if key.dtype not in (UINT32, UINT64) or key.shape[-1:] != (words,):
             raise _not_a_key(key)
         if shape and min(shape) < 0:
-            raise ValueError(
-                f"rng_bit_generator takes a shape of non-negative sizes; got {shape}"
-            )
+            raise ValueError(f"rng_bit_generator takes a shape of non-negative sizes; got {shape}")
         ShapedArray((*key.shape[:-1], *shape), UINT64)  # raises if there are too many to count
         if dtypes.kind(dtype) != "unsigned" or dtypes.bits(dtype) < 8:
             raise TypeError(

@@ -18,7 +18,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.core.source import Source, resolve
+from hloom.core.support.source import Source, resolve
 from hloom.stablehlo import spelling
 from hloom.stablehlo.spelling import TENSOR_TYPES, NDArray
 

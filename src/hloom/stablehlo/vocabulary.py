@@ -187,9 +187,7 @@ class Vocabulary(Block):
         dtype = xs[0].aval.dtype
         whole = dtypes.addressable(dtype)
         if whole != dtype:
-            return self.convert(
-                self.concatenate([self.convert(x, whole) for x in xs], axis), dtype
-            )
+            return self.convert(self.concatenate([self.convert(x, whole) for x in xs], axis), dtype)
         shape = list(xs[0].aval.shape)
         shape[axis] = sum([x.aval.shape[axis] for x in xs])
         out = ShapedArray(tuple(shape), dtype)

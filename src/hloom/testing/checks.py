@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hloom.config import enable_x64
-from hloom.control.abstract import eval_shape
-from hloom.core import float0
+from hloom.control.jit.abstract import eval_shape
+from hloom.core.support import float0
 from hloom.errors import EngineUnsupported
 from hloom.testing.case import Case
 from hloom.testing.comparison import (

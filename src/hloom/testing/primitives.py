@@ -11,7 +11,7 @@ from typing import Any
 
 from hloom import control, ops
 from hloom.config import enable_x64
-from hloom.control.abstract import make_jaxpr
+from hloom.control.jit.abstract import make_jaxpr
 from hloom.core.jaxpr import Equation, Jaxpr
 from hloom.core.primitive import Primitive
 from hloom.testing.case import Case

@@ -20,7 +20,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.config import enable_x64
-from hloom.control.abstract import make_jaxpr
+from hloom.control.jit.abstract import make_jaxpr
 from hloom.engines.jaxlib_compat import VERSION
 from hloom.errors import EngineUnsupported
 from hloom.testing.case import Case

@@ -9,7 +9,7 @@ from hloom.config import Context, current
 from hloom.core.array import Array
 from hloom.core.primitive import Primitive
 from hloom.core.trace import Origin, Trace, Tracer, tracing
-from hloom.ops import linear
+from hloom.ops.common import linear
 
 _new = object.__new__
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.core import float0
 from hloom.core.array import Array
-from hloom.core.calls import told
-from hloom.core.float0 import aval_of
-from hloom.core.frames import concise
 from hloom.core.operands import as_array
-from hloom.core.signature import (
+from hloom.core.support import float0
+from hloom.core.support.calls import told
+from hloom.core.support.float0 import aval_of
+from hloom.core.support.frames import concise
+from hloom.core.support.signature import (
     LeafNames,
     argument_name,
     called,
@@ -26,7 +26,7 @@ from hloom.core.signature import (
 from hloom.core.trace import Origin
 from hloom.errors import ArgumentError, TangentError
 from hloom.errors.texts import explain
-from hloom.ops import linear
+from hloom.ops.common import linear
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
 from hloom.transforms.linearize import Derivative, Linearized, PullBack, linearize_flat

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol
 from hloom import tree
 from hloom.config import current
 from hloom.core.aval import ShapedArray
-from hloom.core.float0 import aval_of
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.record import Partial
+from hloom.core.support.float0 import aval_of
 from hloom.core.trace import Origin
 from hloom.errors import TangentError
 from hloom.transforms.jvp import jvp_flat

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from hloom import dtypes, errors
-from hloom.core import float0
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
-from hloom.ops import linear
-from hloom.ops.convert import convert_element_type
+from hloom.core.support import float0
+from hloom.ops.common import linear
+from hloom.ops.pointwise.convert import convert_element_type
 
 
 def moves(x: Any) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hloom.core.frames import locate
 from hloom.core.jaxpr import Atom, Jaxpr, Literal, Var
 from hloom.core.primitive import UndefinedPrimal
-from hloom.ops.linear import plus
+from hloom.core.support.frames import locate
+from hloom.ops.common.linear import plus
 
 
 def transpose_jaxpr(jaxpr: Jaxpr, known: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.core import check_jaxpr
-from tests.control.loops_in_python import agree, gradient_is_right, on_engines
+from tests.control.loops.loops_in_python import agree, gradient_is_right, on_engines
 
 X = np.linspace(-1, 1, 4, dtype=np.float32)
 

@@ -123,9 +123,7 @@ def test_vmap_of_vmap(name: str) -> None:
     _close(got[0], by_w)
     _close(got[1], by_x)
     rows = np.stack([POINTS, POINTS[::-1] - 4])
-    by_w = hloom.grad(
-        lambda w: hloom.vmap(hloom.vmap(fun, (None, 0)), (None, 0))(w, rows).sum()
-    )(W)
+    by_w = hloom.grad(lambda w: hloom.vmap(hloom.vmap(fun, (None, 0)), (None, 0))(w, rows).sum())(W)
     want = sum(hloom.grad(fun)(W, x) for x in rows.ravel())
     _close(by_w, want)
 

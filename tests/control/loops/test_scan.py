@@ -15,8 +15,8 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.core import check_jaxpr
-from tests.control.loops_in_python import agree, gradient_is_right, on_engines
-from tests.control.loops_in_python import scan as python_scan
+from tests.control.loops.loops_in_python import agree, gradient_is_right, on_engines
+from tests.control.loops.loops_in_python import scan as python_scan
 
 XS = np.linspace(0.5, 1.5, 5, dtype=np.float32)
 ROWS = np.linspace(-1, 1, 15, dtype=np.float32).reshape(5, 3)
@@ -297,7 +297,7 @@ def test_a_tracer_in_an_attribute_is_differentiated():
 
 def test_a_function_made_anew_each_call_is_compiled_once(monkeypatch):
     compiled = []
-    engine = hloom.core.executable.ENGINES["xla"]
+    engine = hloom.core.support.executable.ENGINES["xla"]
     compile_text = engine.compile_text
     monkeypatch.setattr(
         engine, "compile_text", lambda *a, **k: (compiled.append(1), compile_text(*a, **k))[1]
@@ -328,7 +328,7 @@ def test_a_function_is_traced_once_for_each_signature():
 
 def test_a_step_size_in_a_partial_or_a_dict_is_an_operand(monkeypatch):
     compiled = []
-    engine = hloom.core.executable.ENGINES["xla"]
+    engine = hloom.core.support.executable.ENGINES["xla"]
     compile_text = engine.compile_text
     monkeypatch.setattr(
         engine, "compile_text", lambda *a, **k: (compiled.append(1), compile_text(*a, **k))[1]

@@ -11,9 +11,9 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.core import check_jaxpr
-from tests.control.loops_in_python import agree, gradient_is_right, on_engines
-from tests.control.loops_in_python import fori_loop as python_fori
-from tests.control.loops_in_python import while_loop as python_while
+from tests.control.loops.loops_in_python import agree, gradient_is_right, on_engines
+from tests.control.loops.loops_in_python import fori_loop as python_fori
+from tests.control.loops.loops_in_python import while_loop as python_while
 
 
 def collatz(n):
@@ -188,7 +188,7 @@ def test_bounds_known_under_grad_alone_are_known():
 
 def test_an_eager_loop_is_compiled_once_for_all_bounds(monkeypatch):
     compiled = []
-    engine = hloom.core.executable.ENGINES["xla"]
+    engine = hloom.core.support.executable.ENGINES["xla"]
     compile_text = engine.compile_text
     monkeypatch.setattr(
         engine, "compile_text", lambda *a, **k: (compiled.append(1), compile_text(*a, **k))[1]

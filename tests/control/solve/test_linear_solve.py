@@ -11,7 +11,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax, tree
 from hloom.core import check_jaxpr
-from tests.control.loops_in_python import agree, gradient_is_right, on_engines
+from tests.control.loops.loops_in_python import agree, gradient_is_right, on_engines
 
 A = np.array([[4.0, 1.0, 0.5], [-1.0, 3.0, 0.0], [0.0, 0.5, 2.0]], np.float32)
 B = np.array([1.0, 2.0, -1.0], np.float32)

@@ -13,8 +13,8 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax
-from hloom.core.calls import is_too_deep, told
 from hloom.core.operands import as_array
+from hloom.core.support.calls import is_too_deep, told
 from hloom.errors import DeletedArrayError, EngineUnsupported
 
 X = np.arange(3, dtype=np.float32)

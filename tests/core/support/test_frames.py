@@ -18,12 +18,12 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.config import options
-from hloom.core import source
+from hloom.core.support import source
 
 PACKAGE = str(Path(hloom.__file__).parent)
 
 # A user's file.  Each faulty function has its fault on the line that a comment marks.
-LAYERS = '''\
+LAYERS = """\
 from functools import partial, reduce
 import numpy as np
 import hloom
@@ -147,7 +147,7 @@ def caught(x):
 
 def median(x):
     return np.median(x)  # median
-'''
+"""
 
 
 @pytest.fixture(scope="module")

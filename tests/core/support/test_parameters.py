@@ -9,8 +9,8 @@ import pytest
 
 import hloom
 from hloom.core import Primitive, ShapedArray
-from hloom.core import parameters as checks
 from hloom.core.jaxpr import Jaxpr
+from hloom.core.support import parameters as checks
 
 F32 = ShapedArray((2, 3), np.dtype(np.float32))
 
@@ -98,7 +98,9 @@ def test_operands_are_counted() -> None:
         example, F32, F32, **RIGHT
     )
     assert "got none" in refusal(example, **RIGHT)
-    assert "add takes 2 operands; got f32[2,3]" in refusal(hloom.ops.arithmetic.add_p, F32)
+    assert "add takes 2 operands; got f32[2,3]" in refusal(
+        hloom.ops.pointwise.arithmetic.add_p, F32
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hloom.core import tables
-from hloom.core.tables import CAPACITY, LIMIT, Table
+from hloom.core.support import tables
+from hloom.core.support.tables import CAPACITY, LIMIT, Table
 
 
 def test_one_table_drops_its_oldest_entries():

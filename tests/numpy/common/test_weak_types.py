@@ -16,7 +16,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import dtypes, tree
-from hloom.ops.convert import convert_element_type_p
+from hloom.ops.pointwise.convert import convert_element_type_p
 from tests.ops import harvest
 
 pytestmark = pytest.mark.filterwarnings("ignore")

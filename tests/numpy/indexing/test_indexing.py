@@ -9,7 +9,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import jit, make_jaxpr
 from hloom.errors import ConcretizationTypeError, NonConcreteBooleanIndexError
-from hloom.numpy import indexing
+from hloom.numpy.indexing import indexing
 
 
 def programs() -> int:

@@ -12,7 +12,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import dtypes
 from hloom.testing import combinations, corners, drawn
-from tests.numpy.elementwise_cases import ALIASES, ALL, UFUNCS, Ufunc, check
+from tests.numpy.pointwise.elementwise_cases import ALIASES, ALL, UFUNCS, Ufunc, check
 
 
 def operands(ufunc: Ufunc, name: str) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import jit
-from hloom.numpy import signal
+from hloom.numpy.products import signal
 from tests.numpy.oracle import check
 
 PROGRAMS = """

@@ -7,7 +7,7 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom.numpy.quantiles import METHODS
+from hloom.numpy.reductions.quantiles import METHODS
 from tests.numpy import oracle
 from tests.numpy.oracle import each
 

@@ -9,7 +9,7 @@ import pytest
 
 import hloom
 from hloom import testing
-from hloom.ops import arithmetic, binary, special, trigonometric
+from hloom.ops.pointwise import arithmetic, binary, special, trigonometric
 from hloom.testing import Case, drawn, evaluate, same_bits, show, ulps, wider
 
 CASES = testing.FAMILIES["elementwise"]

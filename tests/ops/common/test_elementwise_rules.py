@@ -9,7 +9,7 @@ import pytest
 
 import hloom
 from hloom import lax
-from hloom.ops import binary, unary
+from hloom.ops.pointwise import binary, unary
 from hloom.testing import ENGINES, evaluate, same_bits
 
 F32 = np.float32

@@ -8,7 +8,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax
-from hloom.ops.linear import add_any
+from hloom.ops.common.linear import add_any
 
 X = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
 

@@ -44,9 +44,7 @@ def test_scatter_is_ufunc_at(fun: Any, ufunc: Any, dtype: str) -> None:
     i = rng.integers(-2, 9, (40, 1)).astype(I32)
     want = _numpy_scatter(ufunc, x, i, u)
     for engine in ("xla", "reference", "numpy"):
-        (got,) = testing.results(
-            engine, lambda x, i, u: fun(x, i, u, S((), (0,), (0,))), x, i, u
-        )
+        (got,) = testing.results(engine, lambda x, i, u: fun(x, i, u, S((), (0,), (0,))), x, i, u)
         testing.assert_close(got, want, 16, engine)
 
 

@@ -16,6 +16,8 @@ from hloom import lax, testing
 from hloom.testing import normal as drawn
 
 linalg = lax.linalg
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_rules_of_eigenvectors_whose_length_and_phase_lapack_fixes(seed: int) -> None:
     matrix = drawn((4, 4), "complex128", seed)

@@ -12,10 +12,10 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax
 from hloom.errors import EngineUnsupported
-from hloom.ops.factorizations import lu_p
+from hloom.ops.linalg.factorizations import lu_p
 from hloom.testing import evaluate
 from hloom.testing import normal as drawn
-from tests.ops.matrices import (
+from tests.ops.linalg.matrices import (
     BATCHES,
     DTYPES,
     ENGINES,
@@ -250,9 +250,7 @@ def product_of_reflections(a: Any, taus: Any) -> Any:
 
 @everywhere
 @each_dtype
-def test_householder_product_and_ormqr_are_products_of_reflections(
-    dtype: str, engine: str
-) -> None:
+def test_householder_product_and_ormqr_are_products_of_reflections(dtype: str, engine: str) -> None:
     a, taus = drawn((2, 5, 3), dtype), drawn((2, 2), dtype)
     q = np.stack([product_of_reflections(x, t) for x, t in zip(a, taus)])
     got = evaluate(engine, linalg.householder_product, a, taus)

@@ -10,8 +10,8 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import testing
-from hloom.ops import searching
-from hloom.ops.searching import order_statistics, searchsorted
+from hloom.ops.order import searching
+from hloom.ops.order.searching import order_statistics, searchsorted
 from hloom.testing.operands import EVERYTHING, ORDERED
 
 I32 = np.int32

@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
-from hloom.ops.sorting import argsort
+from hloom.ops.order.sorting import argsort
 from hloom.testing.operands import EVERYTHING, FLOATS, ORDERED
 
 I32 = np.int32
@@ -161,7 +161,7 @@ def test_errors(call: object, error: type[Exception], words: str) -> None:
         lambda x, dtype: lax.argmax(x, 0, dtype),
         lambda x, dtype: lax.argmin(x, 0, dtype),
         lambda x, dtype: argsort(x, 0, dtype),
-        lambda x, dtype: hloom.ops.searching.searchsorted(x[:-1], x[:1], index_dtype=dtype),
+        lambda x, dtype: hloom.ops.order.searching.searchsorted(x[:-1], x[:1], index_dtype=dtype),
     ],
 )
 def test_places_that_a_dtype_cannot_count_are_refused(call: Any) -> None:

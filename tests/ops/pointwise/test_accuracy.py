@@ -13,7 +13,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
 from hloom.lax import AccuracyMode, Tolerance
-from hloom.ops.accuracy import ULPS
+from hloom.ops.pointwise.accuracy import ULPS
 
 # The same functions of wider NumPy numbers.
 ORACLES: dict[str, Callable[..., Any]] = {

@@ -14,8 +14,8 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import dtypes, lax, testing
-from hloom.ops import special
-from hloom.ops.elementwise import Elementwise, flat
+from hloom.ops.common.elementwise import Elementwise, flat
+from hloom.ops.pointwise import special
 from hloom.testing import ENGINES
 
 INF = np.inf
@@ -326,11 +326,14 @@ def test_engines_agree_in_the_tails(engine: str) -> None:
 def test_densities_keep_their_digits_where_parameters_are_large() -> None:
     """Recorded with 50 digits, at operands that f32 holds; the derivatives of the two cdfs."""
     gamma = [
-        (0.5, 0.25, 0.8787825789354448), (8.5, 9.0, 0.12617531789534264),
-        (1024.0, 1000.0, 0.009592607341814307), (702559.0, 704732.5, 1.6561666076554216e-05),
+        (0.5, 0.25, 0.8787825789354448),
+        (8.5, 9.0, 0.12617531789534264),
+        (1024.0, 1000.0, 0.009592607341814307),
+        (702559.0, 704732.5, 1.6561666076554216e-05),
     ]
     beta = [
-        (0.5, 0.5, 0.125, 0.9624786270806683), (4.0, 5000.0, 0.0009765625, 734.783869045273),
+        (0.5, 0.5, 0.125, 0.9624786270806683),
+        (4.0, 5000.0, 0.0009765625, 734.783869045273),
         (702559.0, 43494.25, 0.94171, 1470.0260033929778),
     ]
     with hloom.enable_x64():

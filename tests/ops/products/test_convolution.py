@@ -11,8 +11,8 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import testing
-from hloom.ops import convolution
-from hloom.ops.convolution import conv_general_dilated
+from hloom.ops.products import convolution
+from hloom.ops.products.convolution import conv_general_dilated
 
 
 def _conv(*args: Any, **options: Any) -> Any:
@@ -32,8 +32,7 @@ def _by_hand(x: Any, k: Any, stride: Any, pad: Any, base: Any, inner: Any, group
         group = place[1] // (o // groups)
         for f, *w in product(range(i), *map(range, k.shape[2:])):
             at = [
-                p * t + a * d - lo
-                for p, t, a, d, (lo, _) in zip(place[2:], stride, w, inner, pad)
+                p * t + a * d - lo for p, t, a, d, (lo, _) in zip(place[2:], stride, w, inner, pad)
             ]
             if all(a % b == 0 and 0 <= a // b < s for a, b, s in zip(at, base, x.shape[2:])):
                 source = (place[0], group * i + f, *(a // b for a, b in zip(at, base)))

@@ -13,7 +13,7 @@ from hloom import lax
 from hloom.errors import EngineUnsupported
 from hloom.testing import evaluate
 from hloom.testing import normal as drawn
-from tests.ops.matrices import assert_close
+from tests.ops.linalg.matrices import assert_close
 
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
 LENGTHS = [(1,), (2,), (7,), (8,), (30,), (97,), (4, 6), (3, 5), (2, 3, 4), (3, 4, 5)]

@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
-from hloom.testing.cases.blocks import local, patches
+from hloom.testing.cases.products_of_parts import local, patches
 
 
 def test_a_kernel_over_patches_is_the_convolution() -> None:
@@ -19,9 +19,7 @@ def test_a_kernel_over_patches_is_the_convolution() -> None:
     kernel = rng.integers(-5, 5, (2, 3, 3, 4)).astype(np.float32)
     numbers = ("NHWC", "HWIO", "NHWC")
     want = lax.conv_general_dilated(x, kernel, (2, 1), "SAME", dimension_numbers=numbers)
-    seen = lax.conv_general_dilated_patches(
-        x, (2, 3), (2, 1), "SAME", dimension_numbers=numbers
-    )
+    seen = lax.conv_general_dilated_patches(x, (2, 3), (2, 1), "SAME", dimension_numbers=numbers)
     flat = kernel.transpose(2, 0, 1, 3).reshape(18, 4)
     np.testing.assert_array_equal(seen @ flat, want)
 

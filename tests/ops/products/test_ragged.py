@@ -11,8 +11,8 @@ import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
 from hloom.lax import RaggedDotDimensionNumbers
-from hloom.ops import ragged_programs
-from hloom.testing.cases.blocks import CONTRACTED, PLAIN, ragged_numbers
+from hloom.ops.products import ragged_kernels
+from hloom.testing.cases.products_of_parts import CONTRACTED, PLAIN, ragged_numbers
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint32"])
@@ -168,7 +168,7 @@ def test_precision_reaches_the_products() -> None:
 
 @pytest.mark.parametrize(("rows", "runs"), [(1, 1), (5, 8), (512, 8), (64, 64), (1000, 1)])
 def test_there_are_enough_tiles_for_any_sizes(rows: int, runs: int) -> None:
-    size, tiles = ragged_programs.tile_size(rows, runs, 1)
+    size, tiles = ragged_kernels.tile_size(rows, runs, 1)
     rng = np.random.default_rng(0)
     for _ in range(50):
         sizes = rng.multinomial(rows, rng.dirichlet(np.ones(runs) * 0.3))

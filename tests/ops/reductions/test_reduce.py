@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
-from hloom.ops.compare import numpy_max, numpy_min
+from hloom.ops.pointwise.compare import numpy_max, numpy_min
 from hloom.testing.operands import COMPLEX, EVERYTHING, FLOATS, ORDERED
 
 

@@ -11,8 +11,12 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
-from hloom.ops import windows
-from hloom.ops.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
+from hloom.ops.reductions import windows
+from hloom.ops.reductions.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_sum_p,
+)
 from hloom.testing.cases.reductions import LAYOUTS, PLAIN
 
 
@@ -42,9 +46,7 @@ def test_a_window_sum_is_what_the_definition_says(window: Any) -> None:
                     place, w.window_strides, offset, w.window_dilation, w.padding
                 )
             ]
-            if all(
-                a % b == 0 and 0 <= a // b < n for a, b, n in zip(at, w.base_dilation, x.shape)
-            ):
+            if all(a % b == 0 and 0 <= a // b < n for a, b, n in zip(at, w.base_dilation, x.shape)):
                 want[place] += x[tuple(a // b for a, b in zip(at, w.base_dilation))]
     for engine in testing.ENGINES:
         (got,) = testing.results(engine, _sum(window), x)
@@ -104,8 +106,11 @@ X = jnp.ones((4, 4))
         (lambda: _sum(((2, 2), None, 3, None, None))(X), TypeError, "pair"),
         (lambda: _sum(PLAIN)(X > 0), TypeError, "bool"),
         (lambda: windows.select_and_scatter_add(1j * X, 1j * X, "ge", (1, 1)), TypeError, "real"),
-        (lambda: windows.select_and_scatter_add(*[X.astype("float8_e8m0fnu")] * 2, "ge", (1, 1)),
-         TypeError, "starts at zero"),
+        (
+            lambda: windows.select_and_scatter_add(*[X.astype("float8_e8m0fnu")] * 2, "ge", (1, 1)),
+            TypeError,
+            "starts at zero",
+        ),
         (lambda: windows.select_and_scatter_add(X, X, "ge", (2, 2)), TypeError, "each window"),
         (lambda: windows.select_and_scatter_add(X[:3, :3], X, "gt", (2, 2)), ValueError, "select"),
     ],

@@ -81,8 +81,11 @@ X = jnp.ones((3, 4))
         (lambda: lax.shape_as_value((1.5,)), TypeError, "takes integers"),
         (lambda: lax.shape_as_value((jnp.ones(2, int),)), TypeError, "i32[2]"),
         (lambda: lax.index_take(X, (jnp.zeros(2),), (0,)), TypeError, "integers of one shape"),
-        (lambda: lax.index_take(X, (jnp.zeros(2, int), jnp.zeros(1, int)), (0, 1)), TypeError,
-         "i32[2], i32[1]"),
+        (
+            lambda: lax.index_take(X, (jnp.zeros(2, int), jnp.zeros(1, int)), (0, 1)),
+            TypeError,
+            "i32[2], i32[1]",
+        ),
         (lambda: lax.index_take(X, (jnp.zeros(2, int),), (0, 1)), ValueError, "got 1"),
         (lambda: lax.index_take(X, (), ()), ValueError, "one or more"),
         (lambda: lax.index_take(X, (jnp.zeros(2, int),), (2,)), ValueError, "out of bounds"),

@@ -9,22 +9,22 @@ import numpy as np
 
 from hloom import dtypes, tree
 from hloom.config import current
-from hloom.control.canonical import canonical
-from hloom.control.cond import cond_p
-from hloom.control.derive import Flags, joined
-from hloom.control.functions import Body, arrays_of, held, recording, trace
-from hloom.control.jit import derived, jit_p
-from hloom.control.mismatches import branches_differ, check_callable
-from hloom.core import source
+from hloom.control.cond.primitive import cond_p
+from hloom.control.higher_order.canonical import canonical
+from hloom.control.higher_order.derive import Flags, joined
+from hloom.control.higher_order.functions import Body, arrays_of, held, recording, trace
+from hloom.control.higher_order.mismatches import branches_differ, check_callable
+from hloom.control.jit.primitive import derived, jit_p
 from hloom.core.array import Array
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.operands import as_array
-from hloom.core.signature import name_of
+from hloom.core.support import source
+from hloom.core.support.signature import name_of
+from hloom.core.support.strict import strict
 from hloom.errors.texts import explain
-from hloom.ops import linear
-from hloom.ops.compare import clamp, ne
-from hloom.ops.convert import convert_element_type, convert_element_type_p
-from hloom.ops.strict import strict
+from hloom.ops.common import linear
+from hloom.ops.pointwise.compare import clamp, ne
+from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p
 
 _MISSING: Any = object()
 INT32 = np.dtype(np.int32)

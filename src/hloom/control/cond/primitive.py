@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hloom.control.derive import (
+from hloom.control.higher_order.derive import (
     Divided,
     Flags,
     backward,
@@ -23,9 +23,9 @@ from hloom.control.derive import (
     same_type,
     sections,
 )
-from hloom.control.examples import harmless, may_not_end, meant_for
-from hloom.control.jit import derived, jit_p
-from hloom.control.structured import Structured, takes
+from hloom.control.higher_order.examples import harmless, may_not_end, meant_for
+from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.jit.primitive import derived, jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -34,10 +34,10 @@ from hloom.core.primitive import is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
 from hloom.errors import JaxprTypeError
-from hloom.ops import linear
-from hloom.ops.compare import eq, select_n_p
-from hloom.ops.linear import move
-from hloom.ops.unary import bitwise_not
+from hloom.ops.common import linear
+from hloom.ops.common.linear import move
+from hloom.ops.pointwise.compare import eq, select_n_p
+from hloom.ops.pointwise.unary import bitwise_not
 
 BOOL, INT32 = np.dtype(bool), np.dtype(np.int32)
 Branches = tuple[Jaxpr, ...]

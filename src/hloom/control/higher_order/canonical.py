@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
-from hloom.core.tables import Table
+from hloom.core.support.tables import Table
 
 _known = Table()
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from hloom.config import current
-from hloom.control.jit import derived
+from hloom.control.jit.primitive import derived
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, Var, eval_jaxpr
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
-from hloom.ops import linear
+from hloom.ops.common import linear
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
 from hloom.transforms.transpose import transpose_jaxpr

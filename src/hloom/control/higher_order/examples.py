@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.control.derive import Flags, pick
-from hloom.control.jit import derived
+from hloom.control.higher_order.derive import Flags, pick
+from hloom.control.jit.primitive import derived
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr
 from hloom.core.primitive import Primitive
 from hloom.core.trace import Origin
-from hloom.ops import linear
-from hloom.ops.compare import select_n
-from hloom.ops.dynamic_slicing import dynamic_index_in_dim
-from hloom.ops.reduce import reduce_min
-from hloom.ops.shape import iota, stop_gradient
+from hloom.ops.common import linear
+from hloom.ops.indexing.dynamic_slicing import dynamic_index_in_dim
+from hloom.ops.pointwise.compare import select_n
+from hloom.ops.reductions.reduce import reduce_min
+from hloom.ops.shapes.shape import iota, stop_gradient
 from hloom.transforms.batch import batch_flat
 
 INT32 = np.dtype(np.int32)

@@ -18,16 +18,16 @@ import numpy as np
 
 from hloom import tree
 from hloom.config import current
-from hloom.control.canonical import canonical
-from hloom.control.surroundings import Seen, Surroundings, look
-from hloom.core import float0, source
+from hloom.control.higher_order.canonical import canonical
+from hloom.control.higher_order.surroundings import Seen, Surroundings, look
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Atom, Jaxpr, Var
 from hloom.core.operands import as_array
 from hloom.core.record import Partial, Record
-from hloom.core.signature import LeafNames, call_with, name_of
-from hloom.core.tables import Table
+from hloom.core.support import float0, source
+from hloom.core.support.signature import LeafNames, call_with, name_of
+from hloom.core.support.tables import Table
 from hloom.core.trace import Origin, Tracer, current_trace, tracing
 from hloom.errors.texts import explain
 

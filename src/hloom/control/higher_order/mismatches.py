@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom import tree
-from hloom.control.functions import Body
-from hloom.core import source
+from hloom.control.higher_order.functions import Body
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr
-from hloom.core.signature import called, check_function
+from hloom.core.support import source
+from hloom.core.support.signature import called, check_function
 from hloom.errors.texts import explain
 
 Ways = Sequence[tuple[str, str]]

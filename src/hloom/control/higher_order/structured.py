@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hloom.config import Config, current
-from hloom.core import executable
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.primitive import Primitive
+from hloom.core.support import executable
 
 
 class Structured(Primitive):

@@ -9,14 +9,14 @@ import numpy as np
 
 from hloom import dtypes, tree
 from hloom.control.devices import check_device
-from hloom.control.dispatch import Jitted, Signature
-from hloom.core import float0
+from hloom.control.jit.dispatch import Jitted, Signature
 from hloom.core.aval import ShapedArray
-from hloom.core.calls import told
-from hloom.core.frames import concise, hidden
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import abstract, is_abstract
-from hloom.core.signature import check_function, wraps
+from hloom.core.support import float0
+from hloom.core.support.calls import told
+from hloom.core.support.frames import concise, hidden
+from hloom.core.support.signature import check_function, wraps
 
 
 class ShapeDtypeStruct:

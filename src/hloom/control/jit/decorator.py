@@ -8,15 +8,15 @@ from typing import Any
 
 from hloom import tree
 from hloom.config import current
-from hloom.control import stages
 from hloom.control.devices import check_device
-from hloom.control.dispatch import CacheInfo, Jitted
-from hloom.core import executable
+from hloom.control.jit import stages
+from hloom.control.jit.dispatch import CacheInfo, Jitted
 from hloom.core.array import Array
-from hloom.core.calls import told
-from hloom.core.frames import hide
-from hloom.core.signature import parameters
-from hloom.core.tables import CAPACITY
+from hloom.core.support import executable
+from hloom.core.support.calls import told
+from hloom.core.support.frames import hide
+from hloom.core.support.signature import parameters
+from hloom.core.support.tables import CAPACITY
 
 _new = object.__new__
 _missing: Any = object()

@@ -20,15 +20,21 @@ import numpy as np
 
 from hloom import dtypes, errors, tree
 from hloom.config import current
-from hloom.control.jit import compiled, jit_p
-from hloom.core import executable, float0, source
+from hloom.control.jit.primitive import compiled, jit_p
 from hloom.core.array import Array, from_buffer, from_buffers
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import abstract, as_array, is_abstract
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.signature import LeafNames, argument_name, check_function, leaf_paths, parameters
-from hloom.core.tables import Table, Tables
+from hloom.core.support import executable, float0, source
+from hloom.core.support.signature import (
+    LeafNames,
+    argument_name,
+    check_function,
+    leaf_paths,
+    parameters,
+)
+from hloom.core.support.tables import Table, Tables
 from hloom.core.trace import EAGER, Origin, Trace, Tracer
 
 LEAF = tree.structure(0)  # the structure of one array
@@ -400,9 +406,7 @@ class Jitted:
         given, _ = float0.flatten(dynamic)
         return [x if isinstance(g, Array) else x.__deepcopy__(None) for x, g in zip(leaves, given)]
 
-    def warn_of_unusable(
-        self, donated: Sequence[int], signature: Signature, jaxpr: Jaxpr
-    ) -> None:
+    def warn_of_unusable(self, donated: Sequence[int], signature: Signature, jaxpr: Jaxpr) -> None:
         """A UserWarning for donated memory that no result fits into."""
         free = [_bytes(x.aval) for x in jaxpr.outputs]
         read = {id(x) for equation in jaxpr.equations for x in equation.inputs}

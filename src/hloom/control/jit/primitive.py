@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hloom.config import current
-from hloom.core import executable
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import Primitive, is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
+from hloom.core.support import executable
 from hloom.core.trace import Origin, Tracer, active
 from hloom.transforms.batch import batch_flat
 from hloom.transforms.jvp import jvp_flat

@@ -7,13 +7,13 @@ from typing import Any, NoReturn
 
 from hloom import tree
 from hloom.config import current
-from hloom.control.abstract import shapes_of, trace_abstract
-from hloom.control.dispatch import LEAF, Entry, Jitted
-from hloom.control.jit import compiled
-from hloom.core import executable, float0
-from hloom.core.frames import concise, hidden
+from hloom.control.jit.abstract import shapes_of, trace_abstract
+from hloom.control.jit.dispatch import LEAF, Entry, Jitted
+from hloom.control.jit.primitive import compiled
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
+from hloom.core.support import executable, float0
+from hloom.core.support.frames import concise, hidden
 from hloom.stablehlo.builder import Module
 from hloom.stablehlo.lower import lower
 

@@ -11,18 +11,9 @@ import numpy as np
 
 from hloom import dtypes, errors, tree
 from hloom.config import current
-from hloom.control.derive import same_type
-from hloom.control.functions import (
-    Body,
-    arrays_of,
-    held,
-    recording,
-    trace,
-    unknown,
-)
-from hloom.control.jit import derived
-from hloom.control.loops import while_p
-from hloom.control.mismatches import (
+from hloom.control.higher_order.derive import same_type
+from hloom.control.higher_order.functions import Body, arrays_of, held, recording, trace, unknown
+from hloom.control.higher_order.mismatches import (
     NOTHING,
     check_callable,
     not_boolean,
@@ -30,21 +21,23 @@ from hloom.control.mismatches import (
     structure_changed,
     types_changed,
 )
-from hloom.control.scan import scan_p
-from hloom.core import float0, source
+from hloom.control.jit.primitive import derived
+from hloom.control.loops.scan import scan_p
+from hloom.control.loops.while_loop import while_p
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
 from hloom.core.operands import convert as convert_operands
-from hloom.core.signature import called
+from hloom.core.support import float0, source
+from hloom.core.support.signature import called
+from hloom.core.support.strict import strict
 from hloom.core.trace import EAGER, Tracer, current_trace
 from hloom.errors.texts import explain
-from hloom.ops.arithmetic import add_p
-from hloom.ops.compare import lt_p
-from hloom.ops.convert import convert_element_type
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim
-from hloom.ops.strict import strict
+from hloom.ops.pointwise.arithmetic import add_p
+from hloom.ops.pointwise.compare import lt_p
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import concatenate, index_in_dim, slice_in_dim
 from hloom.transforms.derivatives import vmap
 
 BOOL = np.dtype(bool)

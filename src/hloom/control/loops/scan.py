@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hloom.control.derive import (
+from hloom.control.higher_order.derive import (
     Divided,
     Flags,
     backward,
@@ -23,8 +23,8 @@ from hloom.control.derive import (
     same_type,
     sections,
 )
-from hloom.control.jit import derived, jit_p
-from hloom.control.structured import Structured, takes
+from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.jit.primitive import derived, jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -33,8 +33,8 @@ from hloom.core.primitive import is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
 from hloom.errors import JaxprTypeError
-from hloom.ops import linear
-from hloom.ops.linear import move, plus
+from hloom.ops.common import linear
+from hloom.ops.common.linear import move, plus
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 

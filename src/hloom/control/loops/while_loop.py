@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hloom.control.derive import (
+from hloom.control.higher_order.derive import (
     Flags,
     Made,
     batched,
@@ -22,9 +22,9 @@ from hloom.control.derive import (
     same_type,
     sections,
 )
-from hloom.control.examples import may_not_end, meant_for
-from hloom.control.jit import derived, jit_p
-from hloom.control.structured import Structured, takes
+from hloom.control.higher_order.examples import may_not_end, meant_for
+from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.jit.primitive import derived, jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -33,10 +33,10 @@ from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active
 from hloom.errors import JaxprTypeError
 from hloom.errors.texts import explain
-from hloom.ops import linear
-from hloom.ops.compare import select_n_p
-from hloom.ops.linear import move
-from hloom.ops.reduce import reduce_or
+from hloom.ops.common import linear
+from hloom.ops.common.linear import move
+from hloom.ops.pointwise.compare import select_n_p
+from hloom.ops.reductions.reduce import reduce_or
 
 BOOL = np.dtype(bool)
 

@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom import dtypes, tree
-from hloom.control.derive import pick
-from hloom.control.functions import Body, arrays_of
-from hloom.control.mismatches import spelled
-from hloom.core import source
+from hloom.control.higher_order.derive import pick
+from hloom.control.higher_order.functions import Body, arrays_of
+from hloom.control.higher_order.mismatches import spelled
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
-from hloom.core.signature import called
+from hloom.core.support import source
+from hloom.core.support.signature import called
 from hloom.errors.texts import explain
-from hloom.ops.convert import convert_element_type
+from hloom.ops.pointwise.convert import convert_element_type
 
 
 class Operator:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hloom import dtypes, tree
-from hloom.control.canonical import canonical
-from hloom.control.derive import (
+from hloom.control.higher_order.canonical import canonical
+from hloom.control.higher_order.derive import (
     Flags,
     Made,
     backward,
@@ -23,24 +23,24 @@ from hloom.control.derive import (
     pick,
     place,
 )
-from hloom.control.functions import Body, arrays_of, trace, trace_holding
-from hloom.control.jit import derived, jit_p
-from hloom.control.mismatches import check_callable
-from hloom.control.operators import Operator, check_types, promoted, solution
-from hloom.control.structured import Solved, takes
-from hloom.core import source
+from hloom.control.higher_order.functions import Body, arrays_of, trace, trace_holding
+from hloom.control.higher_order.mismatches import check_callable
+from hloom.control.higher_order.structured import Solved, takes
+from hloom.control.jit.primitive import derived, jit_p
+from hloom.control.solve.linear_operators import Operator, check_types, promoted, solution
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.signature import called
+from hloom.core.support import source
+from hloom.core.support.signature import called
+from hloom.core.support.strict import strict
 from hloom.core.trace import Origin
 from hloom.errors.texts import explain
-from hloom.ops import linear
-from hloom.ops.arithmetic import neg
-from hloom.ops.linear import move
-from hloom.ops.strict import strict
+from hloom.ops.common import linear
+from hloom.ops.common.linear import move
+from hloom.ops.pointwise.arithmetic import neg
 from hloom.transforms.batch import to_axis
 
 WHO = "custom_linear_solve"

@@ -17,10 +17,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from hloom import dtypes
-from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.frames import entries, hide, is_said
+from hloom.core.support import source
+from hloom.core.support.frames import entries, hide, is_said
 from hloom.errors import ArgumentError
 from hloom.errors.rewriting import grouped, renamed
 from hloom.errors.texts import explain

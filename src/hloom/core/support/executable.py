@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from hloom import errors
 from hloom.config import Config
-from hloom.core import source
 from hloom.core.aval import ShapedArray
+from hloom.core.support import source
 
 
 class Executable(NamedTuple):

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from hloom import tree
-from hloom.core import source
 from hloom.core.array import Array
+from hloom.core.support import source
 from hloom.errors.rewriting import applied
 from hloom.errors.texts import explain
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.calls import from_users, plain, retold
-from hloom.core.frames import hide
 from hloom.core.operands import NotAnArray
-from hloom.core.parameters import LIMIT, words_of
-from hloom.core.source import is_ours
+from hloom.core.support.calls import from_users, plain, retold
+from hloom.core.support.frames import hide
+from hloom.core.support.parameters import LIMIT, words_of
+from hloom.core.support.source import is_ours
 from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.config import current
-from hloom.core import source
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.source import warn as warn
+from hloom.core.support import source
+from hloom.core.support.source import warn as warn
 from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ShapeError
 from hloom.errors.rewriting import changed, kept, nested

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.core import source
 from hloom.core.array import Array
+from hloom.core.support import source
 from hloom.errors import ArgumentError
 from hloom.errors.rewriting import precedence
 from hloom.errors.texts import explain
-from hloom.numpy.promotion import promote, promote_inexact
-from hloom.ops.convert import convert_element_type_p
+from hloom.numpy.common.promotion import promote, promote_inexact
+from hloom.ops.pointwise.convert import convert_element_type_p
 
 INT8, FLOAT32 = np.dtype("int8"), np.dtype("float32")
 

@@ -23,19 +23,19 @@ import numpy as np
 
 from hloom import dtypes, errors, tree
 from hloom.config import Config, current, enable_x64
-from hloom.core import executable, source
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.calls import retold, unknown_keyword
-from hloom.core.frames import hidden, hide
 from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.tables import Tables
+from hloom.core.support import executable, source
+from hloom.core.support.calls import retold, unknown_keyword
+from hloom.core.support.frames import hidden, hide
+from hloom.core.support.tables import Tables
 from hloom.core.trace import Origin, Tracer
-from hloom.numpy.arguments import refuse_data, refuse_out
-from hloom.numpy.fitting import FLOATS, PROMOTED, Fitting, is_large
-from hloom.numpy.promotion import array_like
-from hloom.numpy.width import holds_wide, keeps_width
+from hloom.numpy.common.arguments import refuse_data, refuse_out
+from hloom.numpy.common.fitting import FLOATS, PROMOTED, Fitting, is_large
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.width import holds_wide, keeps_width
 
 _new = object.__new__
 LEAF = tree.structure(0)  # the structure of one array

@@ -12,11 +12,11 @@ from hloom.config import Config, current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, from_numpy, overflow, scalar, weak_aval
-from hloom.core.source import warn
+from hloom.core.support.source import warn
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy.sequences import from_sequence as sequence
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.linear import broadcast_in_dim
+from hloom.numpy.common.sequences import from_sequence as sequence
+from hloom.ops.common.linear import broadcast_in_dim
+from hloom.ops.pointwise.convert import convert_element_type_p
 
 _SCALARS = (bool, int, float, complex)
 

@@ -11,15 +11,15 @@ from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.source import here, warn
+from hloom.core.support.source import here, warn
 from hloom.errors import ArgumentError, ShapeError, TruncationWarning
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.fitting import check_bounds, fit
-from hloom.numpy.promotion import array_like, broadcast_to
-from hloom.ops.compare import ne, select_n
-from hloom.ops.convert import convert_element_type, convert_element_type_p
-from hloom.ops.linear import constant
-from hloom.ops.shape import reshape
+from hloom.numpy.common.fitting import check_bounds, fit
+from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import constant
+from hloom.ops.pointwise.compare import ne, select_n
+from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p
+from hloom.ops.shapes.shape import reshape
 
 Axes = tuple[int, ...]
 BOOL = np.dtype(bool)

@@ -13,17 +13,17 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.config import current
-from hloom.core import source
 from hloom.core.array import Array, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.calls import TOO_DEEP, is_too_deep
 from hloom.core.operands import as_array, scalar, unmasked, weak_aval
+from hloom.core.support import source
+from hloom.core.support.calls import TOO_DEEP, is_too_deep
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import argument
-from hloom.numpy.arguments import warn
-from hloom.numpy.width import holds_wide
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.slicing import stack
+from hloom.numpy.common.arguments import warn
+from hloom.numpy.common.width import holds_wide
+from hloom.ops.pointwise.convert import convert_element_type_p
+from hloom.ops.shapes.slicing import stack
 
 NDArray = np.ndarray[Any, Any]
 NUMBERS = frozenset((bool, int, float, complex))

@@ -13,8 +13,8 @@ from typing import Any
 
 from hloom.config import current, enable_x64
 from hloom.core.array import Array
-from hloom.core.calls import DEEPEST
-from hloom.core.frames import hide
+from hloom.core.support.calls import DEEPEST
+from hloom.core.support.frames import hide
 
 
 def holds_wide(operands: Iterable[Any], depth: int = 0) -> bool:

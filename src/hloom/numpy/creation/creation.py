@@ -15,21 +15,21 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.control.devices import check_device
-from hloom.core import executable
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.frames import hidden
 from hloom.core.operands import as_array, narrow, unmasked, weak_aval
+from hloom.core.support import executable
+from hloom.core.support.frames import hidden
+from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy import promotion
-from hloom.numpy.arguments import check_order, dtype_argument, shape_argument
-from hloom.numpy.sequences import NUMBERS, from_sequence, plain_value, put, unfit
-from hloom.numpy.width import keeps_width
-from hloom.ops.convert import convert_element_type_p, numpy_convert
-from hloom.ops.linear import constant, spread_scalar
-from hloom.ops.shape import copy as copy_on_device
-from hloom.ops.shape import reshape
-from hloom.ops.strict import refuse_sharding
+from hloom.numpy.common import promotion
+from hloom.numpy.common.arguments import check_order, dtype_argument, shape_argument
+from hloom.numpy.common.sequences import NUMBERS, from_sequence, plain_value, put, unfit
+from hloom.numpy.common.width import keeps_width
+from hloom.ops.common.linear import constant, spread_scalar
+from hloom.ops.pointwise.convert import convert_element_type_p, numpy_convert
+from hloom.ops.shapes.shape import copy as copy_on_device
+from hloom.ops.shapes.shape import reshape
 
 NDArray = np.ndarray[Any, Any]
 _new = object.__new__
@@ -318,7 +318,11 @@ def _default_float() -> np.dtype[Any]:
 
 
 def zeros(
-    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """An array of zeros; the default dtype is float32 (float64 when 64-bit types are on).
@@ -336,7 +340,11 @@ def zeros(
 
 
 def ones(
-    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """An array of ones; the default dtype is float32 (float64 when 64-bit types are on).
@@ -352,7 +360,11 @@ def ones(
 
 
 def empty(
-    shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    shape: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """An array of zeros: there is no uninitialised memory.
@@ -374,7 +386,12 @@ def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Arr
 
 
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None,
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """An array filled with `fill_value`, a number or an array that broadcasts to `shape`.

@@ -15,7 +15,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.numpy.promotion import array_like
+from hloom.numpy.common.promotion import array_like
 
 can_cast = dtypes.can_cast
 finfo = dtypes.finfo

@@ -8,14 +8,14 @@ import numpy as np
 
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.numpy import eager
-from hloom.numpy.arguments import dtype_argument, shape_argument
-from hloom.numpy.creation import asarray, static
-from hloom.numpy.promotion import array_like, promote_dtypes
-from hloom.numpy.ranges import arange, iota, linspace
-from hloom.ops.linear import broadcast_in_dim, move
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import concatenate, stack
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import dtype_argument, shape_argument
+from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.creation.creation import asarray, static
+from hloom.numpy.creation.ranges import arange, iota, linspace
+from hloom.ops.common.linear import broadcast_in_dim, move
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import concatenate, stack
 
 
 @eager.function(static=("copy", "sparse", "indexing"))

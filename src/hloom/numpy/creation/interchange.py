@@ -12,7 +12,7 @@ import numpy as np
 from hloom.control.devices import PLATFORM, SingleDeviceSharding, check_device, devices
 from hloom.core.array import Array
 from hloom.core.operands import unmasked
-from hloom.numpy.creation import array
+from hloom.numpy.creation.creation import array
 
 
 # ---- files --------------------------------------------------------------------------------------

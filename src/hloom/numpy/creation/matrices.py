@@ -16,18 +16,18 @@ from hloom.control.devices import check_device
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.trace import Tracer
-from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument, dtype_argument
-from hloom.numpy.creation import static
-from hloom.numpy.promotion import array_like
-from hloom.numpy.ranges import iota
-from hloom.ops.arithmetic import add, mul, sub
-from hloom.ops.compare import clamp, eq, ge, select
-from hloom.ops.convert import convert_element_type, convert_element_type_p
-from hloom.ops.linear import broadcast_in_dim, constant, spread_scalar
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import concatenate, pad
-from hloom.ops.slicing import slice as lax_slice
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument, dtype_argument
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.creation.creation import static
+from hloom.numpy.creation.ranges import iota
+from hloom.ops.common.linear import broadcast_in_dim, constant, spread_scalar
+from hloom.ops.pointwise.arithmetic import add, mul, sub
+from hloom.ops.pointwise.compare import clamp, eq, ge, select
+from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import concatenate, pad
+from hloom.ops.shapes.slicing import slice as lax_slice
 
 INT32 = np.dtype("int32")
 

@@ -16,23 +16,23 @@ from hloom.control.devices import check_device
 from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import scalar, unmasked
+from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ConcretizationTypeError, ShapeError
-from hloom.numpy import eager, promotion
-from hloom.numpy.arguments import concrete_values, count_argument, dtype_argument
-from hloom.numpy.creation import static
-from hloom.numpy.fitting import check_bounds
-from hloom.numpy.sequences import put
-from hloom.numpy.width import keeps_width
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import pow
-from hloom.ops.compare import eq, select
-from hloom.ops.convert import convert_element_type_p, numpy_convert
-from hloom.ops.exponential import exp, log
-from hloom.ops.linear import move, spread_scalar
-from hloom.ops.shape import iota_p
-from hloom.ops.strict import refuse_sharding
-from hloom.ops.unary import floor, sign
+from hloom.numpy.common import eager, promotion
+from hloom.numpy.common.arguments import concrete_values, count_argument, dtype_argument
+from hloom.numpy.common.fitting import check_bounds
+from hloom.numpy.common.sequences import put
+from hloom.numpy.common.width import keeps_width
+from hloom.numpy.creation.creation import static
+from hloom.ops.common.linear import move, spread_scalar
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.binary import pow
+from hloom.ops.pointwise.compare import eq, select
+from hloom.ops.pointwise.convert import convert_element_type_p, numpy_convert
+from hloom.ops.pointwise.exponential import exp, log
+from hloom.ops.pointwise.unary import floor, sign
+from hloom.ops.shapes.shape import iota_p
 
 NDArray = np.ndarray[Any, Any]
 get = current.get
@@ -50,7 +50,12 @@ def iota(dtype: np.dtype[Any], shape: tuple[int, ...], axis: int) -> Array:
 
 # ---- arange -----------------------------------------------------------------------------------
 def arange(
-    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None,
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """Numbers from `start` up to `stop`, without it, in steps of `step`; 0 up to a lone `start`.

@@ -12,7 +12,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array
-from hloom.numpy.creation import of_dtype
+from hloom.numpy.creation.creation import of_dtype
 
 
 class ScalarType(type):

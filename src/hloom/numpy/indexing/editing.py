@@ -14,29 +14,29 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import as_array, unmasked
+from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError, ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument, refuse_data
-from hloom.numpy.axes import axes_argument, axis_argument
-from hloom.numpy.indexing import getitem
-from hloom.numpy.manipulation import ravel
-from hloom.numpy.promotion import array_like, broadcast_to
-from hloom.numpy.reducing import cast_into, check_put
-from hloom.numpy.width import keeps_width
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.compare import eq, lt, select
-from hloom.ops.convert import convert_element_type
-from hloom.ops.cumulative import cumsum
-from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
-from hloom.ops.gather import gather, scatter_add
-from hloom.ops.linear import broadcast_in_dim, constant, full, move
-from hloom.ops.reduce import reduce_or
-from hloom.ops.shape import iota, reshape
-from hloom.ops.slicing import concatenate, slice_in_dim
-from hloom.ops.slicing import tile as lax_tile
-from hloom.ops.sorting import argsort
-from hloom.ops.strict import refuse_sharding
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument, refuse_data
+from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.reducing import cast_into, check_put
+from hloom.numpy.common.width import keeps_width
+from hloom.numpy.indexing.indexing import getitem
+from hloom.numpy.shapes.axes import axes_argument, axis_argument
+from hloom.numpy.shapes.manipulation import ravel
+from hloom.ops.common.linear import broadcast_in_dim, constant, full, move
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from hloom.ops.indexing.gather import gather, scatter_add
+from hloom.ops.order.sorting import argsort
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.compare import eq, lt, select
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.reductions.reduce import reduce_or
+from hloom.ops.shapes.shape import iota, reshape
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
+from hloom.ops.shapes.slicing import tile as lax_tile
 
 INT32 = np.dtype("int32")
 NDArray = np.ndarray[Any, Any]
@@ -116,7 +116,11 @@ def _repeat(x: Any, plan: tuple[int, int | None]) -> Any:
 
 
 def repeat(
-    a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None,
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
     out_sharding: None = None,
 ) -> Array:
     """Each element (each slice along `axis`) so many times; without `axis` the array is flattened.

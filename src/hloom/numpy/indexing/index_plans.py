@@ -1,8 +1,8 @@
 """What an index means: a *layout*, which is static and selects the program, and *operands*.
 
 Operands are arrays.  Eagerly, integers and the starts of slices are operands too: a loop over
-`x[i]` compiles once.  Under a trace they are static.  Reading (`hloom.numpy.indexing`) and
-updating (`hloom.numpy.updates`) follow the layout.
+`x[i]` compiles once.  Under a trace they are static.  Reading (`hloom.numpy.indexing.indexing`) and
+updating (`hloom.numpy.indexing.updates`) follow the layout.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import from_numpy, unmasked
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError
-from hloom.numpy import promotion
-from hloom.ops.compare import lt, select_n
-from hloom.ops.linear import constant
+from hloom.numpy.common import promotion
+from hloom.ops.common.linear import constant
+from hloom.ops.pointwise.compare import lt, select_n
 
 get = current.get
 INT32 = np.dtype("int32")

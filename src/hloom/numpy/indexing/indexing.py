@@ -1,10 +1,11 @@
 """Reading by index: `x[i]`, for every index NumPy takes.
 
-What an index means is worked out in `hloom.numpy.layouts`.  Slices and integers that are known
-become `slice`; only traced integers become `dynamic_slice`, only index arrays become `gather`.
+What an index means is worked out in `hloom.numpy.indexing.index_plans`.  Slices and integers that
+are known become `slice`; only traced integers become `dynamic_slice`, only index arrays `gather`.
 
 `x[index]` is always three steps: slices and integers (`basic`), then index arrays (`gather`), then
-the axes are put where NumPy puts them.  Updates (`hloom.numpy.updates`) go the same way back.
+the axes are put where NumPy puts them.  Updates (`hloom.numpy.indexing.updates`) go the same way
+back.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
-from hloom.core.executable import ENGINES, put
-from hloom.core.frames import hide
 from hloom.core.operands import unmasked
-from hloom.core.tables import Tables
-from hloom.numpy import eager, promotion
-from hloom.numpy.fitting import fit
-from hloom.numpy.layouts import (
+from hloom.core.support.executable import ENGINES, put
+from hloom.core.support.frames import hide
+from hloom.core.support.tables import Tables
+from hloom.numpy.common import eager, promotion
+from hloom.numpy.common.fitting import fit
+from hloom.numpy.indexing.index_plans import (
     INT32,
     INT64,
     WITHIN,
@@ -37,16 +38,16 @@ from hloom.numpy.layouts import (
     span,
     wrapped,
 )
-from hloom.ops.arithmetic import add
-from hloom.ops.compare import lt, select_n
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.dynamic_slicing import dynamic_slice
-from hloom.ops.gather import default_fill, gather
-from hloom.ops.linear import constant, transpose
-from hloom.ops.shape import broadcast_shapes, reshape, rev
-from hloom.ops.slicing import concatenate
-from hloom.ops.slicing import slice as lax_slice
+from hloom.ops.common.linear import constant, transpose
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
+from hloom.ops.indexing.dynamic_slicing import dynamic_slice
+from hloom.ops.indexing.gather import default_fill, gather
+from hloom.ops.pointwise.arithmetic import add
+from hloom.ops.pointwise.compare import lt, select_n
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import broadcast_shapes, reshape, rev
+from hloom.ops.shapes.slicing import concatenate
+from hloom.ops.shapes.slicing import slice as lax_slice
 
 get = current.get
 

@@ -13,26 +13,28 @@ from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.trace import Tracer, ensure_compile_time_eval
 from hloom.errors import ArgumentError
-from hloom.numpy import eager, manipulation, reductions
-from hloom.numpy.arguments import (
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import (
     count_argument,
     refuse_inplace,
     refuse_out,
     shape_argument,
     warn_if_dropped,
 )
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.editing import pick
-from hloom.numpy.promotion import array_like, broadcast
-from hloom.numpy.reducing import cast_into, check_put
-from hloom.numpy.searching import size_argument
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.binary import bitwise_and, floor_divide, mod
-from hloom.ops.compare import clamp, eq, lt, select
-from hloom.ops.convert import convert_element_type
-from hloom.ops.linear import broadcast_in_dim, constant, transpose
-from hloom.ops.shape import iota, reshape
-from hloom.ops.slicing import slice as lax_slice
+from hloom.numpy.common.promotion import array_like, broadcast
+from hloom.numpy.common.reducing import cast_into, check_put
+from hloom.numpy.indexing.editing import pick
+from hloom.numpy.order.searching import size_argument
+from hloom.numpy.reductions import reductions
+from hloom.numpy.shapes import manipulation
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import broadcast_in_dim, constant, transpose
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.binary import bitwise_and, floor_divide, mod
+from hloom.ops.pointwise.compare import clamp, eq, lt, select
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import iota, reshape
+from hloom.ops.shapes.slicing import slice as lax_slice
 
 INT32 = np.dtype("int32")
 NDArray = np.ndarray[Any, Any]

@@ -12,16 +12,17 @@ from hloom import dtypes, errors
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.trace import Tracer
-from hloom.numpy import eager
-from hloom.numpy.comparison import truth
-from hloom.numpy.domains import kind_of
-from hloom.numpy.fitting import CASES, fit
-from hloom.numpy.promotion import array_like, broadcast, promote, promote_dtypes
-from hloom.numpy.searching import nonzero
-from hloom.ops import binary, compare, linear, unary
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.shape import stop_gradient
-from hloom.ops.slicing import unstack
+from hloom.numpy.common import eager
+from hloom.numpy.common.domains import kind_of
+from hloom.numpy.common.fitting import CASES, fit
+from hloom.numpy.common.promotion import array_like, broadcast, promote, promote_dtypes
+from hloom.numpy.order.searching import nonzero
+from hloom.numpy.pointwise.comparison import truth
+from hloom.ops.common import linear
+from hloom.ops.pointwise import binary, compare, unary
+from hloom.ops.pointwise.convert import convert_element_type_p
+from hloom.ops.shapes.shape import stop_gradient
+from hloom.ops.shapes.slicing import unstack
 
 get = current.get
 INT32 = np.dtype("int32")

@@ -13,22 +13,22 @@ import numpy as np
 from hloom.config import current
 from hloom.core.array import Array, from_ndarray
 from hloom.errors import ArgumentError, IndexKindError, ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import refuse_inplace, refuse_out, warn_if_dropped
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.indexing import wrap_traced
-from hloom.numpy.promotion import array_like, broadcast_shapes, broadcast_to
-from hloom.numpy.reducing import BOOL, INT32, cast, cast_into, check_put, flat, kind_of
-from hloom.numpy.searching import first_places, known_value, positions, size_argument
-from hloom.ops.arithmetic import sub
-from hloom.ops.binary import mod
-from hloom.ops.compare import clamp, lt, select
-from hloom.ops.cumulative import cumsum
-from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
-from hloom.ops.gather import default_fill, gather
-from hloom.ops.linear import broadcast_in_dim, constant
-from hloom.ops.scatter import scatter
-from hloom.ops.shape import iota, reshape
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import refuse_inplace, refuse_out, warn_if_dropped
+from hloom.numpy.common.promotion import array_like, broadcast_shapes, broadcast_to
+from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, check_put, flat, kind_of
+from hloom.numpy.indexing.indexing import wrap_traced
+from hloom.numpy.order.searching import first_places, known_value, positions, size_argument
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import broadcast_in_dim, constant
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from hloom.ops.indexing.gather import default_fill, gather
+from hloom.ops.indexing.scatter import scatter
+from hloom.ops.pointwise.arithmetic import sub
+from hloom.ops.pointwise.binary import mod
+from hloom.ops.pointwise.compare import clamp, lt, select
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.shapes.shape import iota, reshape
 
 MODES = (None, "raise", "fill", "drop", "clip", "wrap", "promise_in_bounds")
 

@@ -15,19 +15,23 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.config import current
-from hloom.core import source
 from hloom.core.array import Array
-from hloom.core.calls import unknown_keyword
-from hloom.core.frames import hidden
 from hloom.core.operands import as_array, weak_aval
-from hloom.core.tables import Tables
+from hloom.core.support import source
+from hloom.core.support.calls import unknown_keyword
+from hloom.core.support.frames import hidden
+from hloom.core.support.tables import Tables
 from hloom.errors import ShapeError
 from hloom.errors.rewriting import at_place
 from hloom.errors.texts import explain, index_text, value_text
-from hloom.numpy import eager, promotion
-from hloom.numpy.arguments import warn
-from hloom.numpy.fitting import FITTED, fit
-from hloom.numpy.indexing import (
+from hloom.numpy.common import eager, promotion
+from hloom.numpy.common.arguments import warn
+from hloom.numpy.common.fitting import FITTED, fit
+from hloom.numpy.common.reducing import cast_into, check_put
+from hloom.numpy.common.sequences import unfit
+from hloom.numpy.common.width import keeps_width
+from hloom.numpy.indexing.index_plans import Layout, Outside, check_mask, parse, scalar_masks
+from hloom.numpy.indexing.indexing import (
     Basic,
     bounds_of,
     broadcast_indices,
@@ -40,21 +44,11 @@ from hloom.numpy.indexing import (
     starts_of,
     steps,
 )
-from hloom.numpy.layouts import Layout, Outside, check_mask, parse, scalar_masks
-from hloom.numpy.reducing import cast_into, check_put
-from hloom.numpy.sequences import unfit
-from hloom.numpy.width import keeps_width
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import bitwise_and
-from hloom.ops.binary import max as lax_max
-from hloom.ops.binary import min as lax_min
-from hloom.ops.binary import pow as lax_pow
-from hloom.ops.compare import ge, le, select_n
-from hloom.ops.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.dynamic_slicing import dynamic_update_slice
-from hloom.ops.gather import scatter_add
-from hloom.ops.linear import constant, full, spread_scalar, transpose
-from hloom.ops.scatter import (
+from hloom.ops.common.linear import constant, full, spread_scalar, transpose
+from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.indexing.dynamic_slicing import dynamic_update_slice
+from hloom.ops.indexing.gather import scatter_add
+from hloom.ops.indexing.scatter import (
     scatter,
     scatter_apply,
     scatter_max,
@@ -62,8 +56,14 @@ from hloom.ops.scatter import (
     scatter_mul,
     scatter_sub,
 )
-from hloom.ops.shape import broadcast_shapes, reshape, rev
-from hloom.ops.slicing import pad
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.binary import bitwise_and
+from hloom.ops.pointwise.binary import max as lax_max
+from hloom.ops.pointwise.binary import min as lax_min
+from hloom.ops.pointwise.binary import pow as lax_pow
+from hloom.ops.pointwise.compare import ge, le, select_n
+from hloom.ops.shapes.shape import broadcast_shapes, reshape, rev
+from hloom.ops.shapes.slicing import pad
 
 _WRITE_MODES = {
     None: "drop",

@@ -14,23 +14,24 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
+from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
-from hloom.numpy import eager, products
-from hloom.numpy.axes import axes_argument, axis_argument
-from hloom.numpy.positions import diagonal as plain_diagonal
-from hloom.numpy.positions import trace as plain_trace
-from hloom.numpy.promotion import array_like, promote_dtypes, promote_inexact
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.binary import pow
-from hloom.ops.compare import eq, ne, select
-from hloom.ops.complex import imag, real
-from hloom.ops.convert import convert_element_type
-from hloom.ops.linear import constant, reduce_sum, spread_scalar
-from hloom.ops.reduce import reduce_max, reduce_min
-from hloom.ops.shape import broadcasted_iota, reshape
-from hloom.ops.strict import refuse_sharding
-from hloom.ops.unary import abs, sqrt
+from hloom.numpy.common import eager
+from hloom.numpy.common.promotion import array_like, promote_dtypes, promote_inexact
+from hloom.numpy.indexing.positions import diagonal as plain_diagonal
+from hloom.numpy.indexing.positions import trace as plain_trace
+from hloom.numpy.products import products
+from hloom.numpy.shapes.axes import axes_argument, axis_argument
+from hloom.ops.common.linear import constant, reduce_sum, spread_scalar
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.binary import pow
+from hloom.ops.pointwise.compare import eq, ne, select
+from hloom.ops.pointwise.complex import imag, real
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.pointwise.unary import abs, sqrt
+from hloom.ops.reductions.reduce import reduce_max, reduce_min
+from hloom.ops.shapes.shape import broadcasted_iota, reshape
 
 LinAlgError = np.linalg.LinAlgError
 Axes = tuple[int, ...]

@@ -16,19 +16,19 @@ from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import from_numpy
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy import eager
-from hloom.numpy.promotion import array_like
-from hloom.numpy.reducing import BOOL, INT32, cast, cast_exactly, default_int, flat, kind_of
-from hloom.ops import searching as lax
-from hloom.ops.arithmetic import sub
-from hloom.ops.binary import floor_divide, mod
-from hloom.ops.compare import lt, select
-from hloom.ops.cumulative import cumsum
-from hloom.ops.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.linear import constant, full, reduce_sum, spread_scalar
-from hloom.ops.scatter import scatter
-from hloom.ops.shape import iota, reshape
-from hloom.ops.slicing import index_in_dim, stack
+from hloom.numpy.common import eager
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_exactly, default_int, flat, kind_of
+from hloom.ops.common.linear import constant, full, reduce_sum, spread_scalar
+from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.indexing.scatter import scatter
+from hloom.ops.order import searching as lax
+from hloom.ops.pointwise.arithmetic import sub
+from hloom.ops.pointwise.binary import floor_divide, mod
+from hloom.ops.pointwise.compare import lt, select
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.shapes.shape import iota, reshape
+from hloom.ops.shapes.slicing import index_in_dim, stack
 
 
 # ---- searchsorted -------------------------------------------------------------------------------

@@ -12,11 +12,12 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array, from_ndarray
-from hloom.numpy import eager
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.promotion import array_like, broadcast_to, promote_dtypes
-from hloom.numpy.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
-from hloom.numpy.searching import (
+from hloom.numpy.common import eager
+from hloom.numpy.common.promotion import array_like, broadcast_to, promote_dtypes
+from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
+from hloom.numpy.common.width import keeps_width
+from hloom.numpy.indexing.taking import at_known_places, take_at
+from hloom.numpy.order.searching import (
     comparable,
     find,
     first_places,
@@ -24,22 +25,21 @@ from hloom.numpy.searching import (
     positions,
     size_argument,
 )
-from hloom.numpy.taking import at_known_places, take_at
-from hloom.numpy.width import keeps_width
-from hloom.ops import sorting as lax
-from hloom.ops.arithmetic import sub
-from hloom.ops.binary import bitwise_and, bitwise_or, bitwise_xor
-from hloom.ops.binary import min as smaller
-from hloom.ops.compare import eq, lt, ne, select
-from hloom.ops.cumulative import cumsum
-from hloom.ops.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.gather import scatter_add
-from hloom.ops.linear import constant, full, move
-from hloom.ops.reduce import reduce_or
-from hloom.ops.scatter import scatter
-from hloom.ops.searching import taken
-from hloom.ops.shape import iota, reshape
-from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim, unstack
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import constant, full, move
+from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.indexing.gather import scatter_add
+from hloom.ops.indexing.scatter import scatter
+from hloom.ops.order import sorting as lax
+from hloom.ops.order.searching import taken
+from hloom.ops.pointwise.arithmetic import sub
+from hloom.ops.pointwise.binary import bitwise_and, bitwise_or, bitwise_xor
+from hloom.ops.pointwise.binary import min as smaller
+from hloom.ops.pointwise.compare import eq, lt, ne, select
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.reductions.reduce import reduce_or
+from hloom.ops.shapes.shape import iota, reshape
+from hloom.ops.shapes.slicing import concatenate, index_in_dim, slice_in_dim, unstack
 
 NDArray = np.ndarray[Any, Any]
 

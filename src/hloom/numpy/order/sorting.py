@@ -9,16 +9,16 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.numpy import eager
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.promotion import array_like
-from hloom.numpy.reducing import INT32, cast, default_int, flat, is_inexact
-from hloom.ops import sorting as lax
-from hloom.ops.arithmetic import neg, sub
-from hloom.ops.convert import convert_element_type
-from hloom.ops.linear import constant
-from hloom.ops.shape import broadcasted_iota, reshape, rev
-from hloom.ops.slicing import slice_in_dim, unstack
+from hloom.numpy.common import eager
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.reducing import INT32, cast, default_int, flat, is_inexact
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import constant
+from hloom.ops.order import sorting as lax
+from hloom.ops.pointwise.arithmetic import neg, sub
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import broadcasted_iota, reshape, rev
+from hloom.ops.shapes.slicing import slice_in_dim, unstack
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hloom.numpy import domains, eager
-from hloom.numpy.domains import kind_of
-from hloom.numpy.fitting import fit
-from hloom.numpy.promotion import array_like, promote, promote_inexact
-from hloom.numpy.width import keeps_width
-from hloom.ops import arithmetic, binary, compare, unary
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.domains import kind_of
+from hloom.numpy.common.fitting import fit
+from hloom.numpy.common.promotion import array_like, promote, promote_inexact
+from hloom.numpy.common.width import keeps_width
+from hloom.ops.pointwise import arithmetic, binary, compare, unary
 
 
 # ---- sum, difference, product ------------------------------------------------------------------

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hloom.numpy import domains, eager
-from hloom.numpy.domains import kind_of
-from hloom.numpy.promotion import promote
-from hloom.ops import arithmetic, binary, euclid, unary
-from hloom.ops.convert import convert_element_type_p
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.domains import kind_of
+from hloom.numpy.common.promotion import promote
+from hloom.ops.pointwise import arithmetic, binary, euclid, unary
+from hloom.ops.pointwise.convert import convert_element_type_p
 
 UINT8 = np.dtype("uint8")
 

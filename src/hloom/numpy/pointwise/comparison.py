@@ -12,11 +12,11 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import as_array
-from hloom.core.tables import Tables
-from hloom.numpy import eager
-from hloom.numpy.domains import is_complex, kind_of
-from hloom.numpy.fitting import TRUTHS, comparable, default_integer
-from hloom.numpy.promotion import (
+from hloom.core.support.tables import Tables
+from hloom.numpy.common import eager
+from hloom.numpy.common.domains import is_complex, kind_of
+from hloom.numpy.common.fitting import TRUTHS, comparable, default_integer
+from hloom.numpy.common.promotion import (
     array_like,
     broadcast,
     broadcast_shapes,
@@ -24,11 +24,11 @@ from hloom.numpy.promotion import (
     promote_inexact,
     result_dtype,
 )
-from hloom.numpy.width import keeps_width
-from hloom.ops import arithmetic, binary, compare, unary
-from hloom.ops.complex import imag, real
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.reduce import reduce_and
+from hloom.numpy.common.width import keeps_width
+from hloom.ops.pointwise import arithmetic, binary, compare, unary
+from hloom.ops.pointwise.complex import imag, real
+from hloom.ops.pointwise.convert import convert_element_type_p
+from hloom.ops.reductions.reduce import reduce_and
 
 Rule = Callable[[Any, Any], Any]
 FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")

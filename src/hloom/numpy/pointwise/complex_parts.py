@@ -9,14 +9,16 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.trace import Tracer
-from hloom.numpy import attributes, eager
-from hloom.numpy.domains import is_complex
-from hloom.numpy.promotion import array_like, promote_inexact
-from hloom.ops import arithmetic, compare, linear, trigonometric, unary
-from hloom.ops.complex import conj as lax_conj
-from hloom.ops.complex import imag as lax_imag
-from hloom.ops.complex import real as lax_real
-from hloom.ops.reduce import reduce_and
+from hloom.numpy import attributes
+from hloom.numpy.common import eager
+from hloom.numpy.common.domains import is_complex
+from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.ops.common import linear
+from hloom.ops.pointwise import arithmetic, compare, trigonometric, unary
+from hloom.ops.pointwise.complex import conj as lax_conj
+from hloom.ops.pointwise.complex import imag as lax_imag
+from hloom.ops.pointwise.complex import real as lax_real
+from hloom.ops.reductions.reduce import reduce_and
 
 BOOL = np.dtype("bool")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hloom.errors import ArgumentError
-from hloom.numpy import domains, eager
-from hloom.numpy.promotion import array_like, promote_inexact
-from hloom.ops import exponential, special
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.ops.pointwise import exponential, special
 
 
 @eager.unary

@@ -8,17 +8,18 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.errors import ArgumentError
-from hloom.numpy import domains, eager
-from hloom.numpy.arguments import warn_if_dropped
-from hloom.numpy.domains import is_complex, kind_of
-from hloom.numpy.promotion import array_like, broadcast
-from hloom.numpy.reducing import cast, weak_as
-from hloom.numpy.rounding import trunc
-from hloom.ops import arithmetic, binary, compare, linear, unary
-from hloom.ops.complex import complex as complex_of
-from hloom.ops.complex import imag, real
-from hloom.ops.convert import bitcast_convert_type_p, convert_element_type_p
-from hloom.ops.shape import stop_gradient
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.arguments import warn_if_dropped
+from hloom.numpy.common.domains import is_complex, kind_of
+from hloom.numpy.common.promotion import array_like, broadcast
+from hloom.numpy.common.reducing import cast, weak_as
+from hloom.numpy.pointwise.rounding import trunc
+from hloom.ops.common import linear
+from hloom.ops.pointwise import arithmetic, binary, compare, unary
+from hloom.ops.pointwise.complex import complex as complex_of
+from hloom.ops.pointwise.complex import imag, real
+from hloom.ops.pointwise.convert import bitcast_convert_type_p, convert_element_type_p
+from hloom.ops.shapes.shape import stop_gradient
 
 BOOL, INT32, INT64 = np.dtype("bool"), np.dtype("int32"), np.dtype("int64")
 FLOAT16, FLOAT32, FLOAT64 = map(np.dtype, ("float16", "float32", "float64"))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hloom.numpy import domains, eager
-from hloom.numpy.arithmetic import divide, remainder
-from hloom.numpy.domains import kind_of
-from hloom.numpy.promotion import (
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.domains import kind_of
+from hloom.numpy.common.promotion import (
     array_like,
     broadcast,
     broadcast_to,
@@ -16,12 +15,13 @@ from hloom.numpy.promotion import (
     promote_dtypes,
     promote_inexact,
 )
-from hloom.numpy.reducing import axis_argument
-from hloom.ops import arithmetic, binary, compare, unary
-from hloom.ops.cumulative import cumsum
-from hloom.ops.searching import searchsorted, taken
-from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim
-from hloom.ops.sorting import sort
+from hloom.numpy.common.reducing import axis_argument
+from hloom.numpy.pointwise.arithmetic import divide, remainder
+from hloom.ops.order.searching import searchsorted, taken
+from hloom.ops.order.sorting import sort
+from hloom.ops.pointwise import arithmetic, binary, compare, unary
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.shapes.slicing import concatenate, index_in_dim, slice_in_dim
 
 
 # ---- interp ------------------------------------------------------------------------------------

@@ -14,13 +14,13 @@ import numpy as np
 from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
-from hloom.core.tables import Tables
-from hloom.numpy import domains, eager
-from hloom.numpy.domains import kind_of
-from hloom.numpy.fitting import common_dtype
-from hloom.numpy.promotion import array_like, broadcast, promote_dtypes, promote_inexact
-from hloom.numpy.width import keeps_width
-from hloom.ops import arithmetic, binary, euclid, unary
+from hloom.core.support.tables import Tables
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.domains import kind_of
+from hloom.numpy.common.fitting import common_dtype
+from hloom.numpy.common.promotion import array_like, broadcast, promote_dtypes, promote_inexact
+from hloom.numpy.common.width import keeps_width
+from hloom.ops.pointwise import arithmetic, binary, euclid, unary
 
 get = current.get
 

@@ -6,15 +6,15 @@ import builtins
 from typing import Any
 
 from hloom import dtypes
-from hloom.numpy import domains, eager
-from hloom.numpy.arguments import count_argument
-from hloom.numpy.domains import kind_of
-from hloom.numpy.promotion import array_like, promote_inexact
-from hloom.ops import arithmetic, binary, compare, unary
-from hloom.ops.complex import complex as complex_of
-from hloom.ops.complex import imag, real
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.unary import RoundingMethod
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.arguments import count_argument
+from hloom.numpy.common.domains import kind_of
+from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.ops.pointwise import arithmetic, binary, compare, unary
+from hloom.ops.pointwise.complex import complex as complex_of
+from hloom.ops.pointwise.complex import imag, real
+from hloom.ops.pointwise.convert import convert_element_type_p
+from hloom.ops.pointwise.unary import RoundingMethod
 
 
 @eager.unary

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from hloom import dtypes
-from hloom.numpy import domains, eager
-from hloom.numpy.domains import is_complex
-from hloom.numpy.promotion import promote_inexact
-from hloom.ops import arithmetic, compare, trigonometric, unary
+from hloom.numpy.common import domains, eager
+from hloom.numpy.common.domains import is_complex
+from hloom.numpy.common.promotion import promote_inexact
+from hloom.ops.pointwise import arithmetic, compare, trigonometric, unary
 
 
 # ---- circular ----------------------------------------------------------------------------------

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.numpy.promotion import promote_dtypes
-from hloom.ops.arithmetic import mul
-from hloom.ops.binary import bitwise_and
-from hloom.ops.compare import ne
-from hloom.ops.convert import convert_element_type, convert_element_type_p
-from hloom.ops.dot import dot_general
-from hloom.ops.linear import broadcast_in_dim, constant, reduce_sum, transpose
-from hloom.ops.reduce import reduce_or
-from hloom.ops.shape import array_dtype, reshape
+from hloom.numpy.common.promotion import promote_dtypes
+from hloom.ops.common.linear import broadcast_in_dim, constant, reduce_sum, transpose
+from hloom.ops.pointwise.arithmetic import mul
+from hloom.ops.pointwise.binary import bitwise_and
+from hloom.ops.pointwise.compare import ne
+from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p
+from hloom.ops.products.dot import dot_general
+from hloom.ops.reductions.reduce import reduce_or
+from hloom.ops.shapes.shape import array_dtype, reshape
 
 Labels = Sequence[Hashable]
 F32 = np.dtype("float32")

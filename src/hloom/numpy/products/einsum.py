@@ -13,15 +13,15 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from hloom.core.array import Array
+from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import dtype_argument, refuse_out
-from hloom.numpy.contraction import contract, total
-from hloom.numpy.positions import diagonals
-from hloom.numpy.promotion import array_like, promote_dtypes
-from hloom.ops.convert import convert_element_type
-from hloom.ops.linear import transpose
-from hloom.ops.strict import refuse_sharding
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.indexing.positions import diagonals
+from hloom.numpy.products.contraction import contract, total
+from hloom.ops.common.linear import transpose
+from hloom.ops.pointwise.convert import convert_element_type
 
 Term = tuple[Hashable, ...]
 Path = tuple[tuple[int, ...], ...]

@@ -7,19 +7,19 @@ from typing import Any
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument, refuse_out
-from hloom.numpy.axes import axes_argument, axis_argument
-from hloom.numpy.contraction import contract, operands_of, product
-from hloom.numpy.manipulation import common_shape
-from hloom.numpy.promotion import broadcast_to, promote_dtypes
-from hloom.ops.arithmetic import neg, sub
-from hloom.ops.complex import conj
-from hloom.ops.linear import move
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import index_in_dim, stack
-from hloom.ops.strict import refuse_sharding
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument, refuse_out
+from hloom.numpy.common.promotion import broadcast_to, promote_dtypes
+from hloom.numpy.products.contraction import contract, operands_of, product
+from hloom.numpy.shapes.axes import axes_argument, axis_argument
+from hloom.numpy.shapes.manipulation import common_shape
+from hloom.ops.common.linear import move
+from hloom.ops.pointwise.arithmetic import neg, sub
+from hloom.ops.pointwise.complex import conj
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import index_in_dim, stack
 
 # Labels of axes: rows of the left operand, the axis that is summed, columns of the right one.
 # Broadcast axes are numbers, counted from the last.
@@ -95,7 +95,11 @@ def _matmul_with(a: Any, b: Any, precision: Any, preferred_element_type: Any) ->
 
 
 def matmul(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """The matrix product of the last two axes; those before are broadcast.  The same as `a @ b`.
@@ -147,7 +151,12 @@ def _dot_with(a: Any, b: Any, precision: Any, preferred_element_type: Any) -> An
 
 
 def dot(
-    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out: Any = None,
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out: Any = None,
     out_sharding: None = None,
 ) -> Array:
     """The last axis of `a` against the last but one of `b` (its only one for a vector), summed.
@@ -297,7 +306,12 @@ def _tensordot_axes(x: ShapedArray, y: ShapedArray, axes: Any) -> tuple[Any, Any
 
 @eager.function(static=("axes", "precision", "preferred_element_type", "out_sharding"))
 def tensordot(
-    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None,
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
     out_sharding: None = None,
 ) -> Any:
     """The products of two arrays, summed over pairs of axes; the other axes of `a`, then of `b`.

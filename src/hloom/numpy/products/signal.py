@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.control.branches import cond
-from hloom.numpy import eager
-from hloom.numpy.contraction import is_bool, operands_of, product, total
-from hloom.numpy.reducing import weak_as
-from hloom.ops.binary import bitwise_or
-from hloom.ops.compare import ge, select
-from hloom.ops.complex import conj, imag, real
-from hloom.ops.convert import convert_element_type
-from hloom.ops.convolution import conv_general_dilated
-from hloom.ops.linear import broadcast_in_dim, constant, spread_scalar
-from hloom.ops.reduce import reduce_or
-from hloom.ops.shape import broadcasted_iota, reshape, rev
-from hloom.ops.slicing import concatenate, pad, slice_in_dim
-from hloom.ops.unary import bitwise_not, is_finite
+from hloom.control.cond.branches import cond
+from hloom.numpy.common import eager
+from hloom.numpy.common.reducing import weak_as
+from hloom.numpy.products.contraction import is_bool, operands_of, product, total
+from hloom.ops.common.linear import broadcast_in_dim, constant, spread_scalar
+from hloom.ops.pointwise.binary import bitwise_or
+from hloom.ops.pointwise.compare import ge, select
+from hloom.ops.pointwise.complex import conj, imag, real
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.pointwise.unary import bitwise_not, is_finite
+from hloom.ops.products.convolution import conv_general_dilated
+from hloom.ops.reductions.reduce import reduce_or
+from hloom.ops.shapes.shape import broadcasted_iota, reshape, rev
+from hloom.ops.shapes.slicing import concatenate, pad, slice_in_dim
 
 F32 = np.dtype("float32")
 LONGEST = 2048  # elements of a kernel; beyond, making the ends again would take too much memory

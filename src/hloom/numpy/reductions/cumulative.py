@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hloom.numpy import eager
-from hloom.numpy.arguments import dtype_argument, refuse_out
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.promotion import array_like
-from hloom.numpy.reducing import BOOL, along, cast, is_inexact, masked, total_dtype
-from hloom.ops import cumulative as lax
-from hloom.ops.compare import eq
-from hloom.ops.linear import full
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import concatenate
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.reducing import BOOL, along, cast, is_inexact, masked, total_dtype
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import full
+from hloom.ops.pointwise.compare import eq
+from hloom.ops.reductions import cumulative as lax
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import concatenate
 
 
 class Scan(NamedTuple):

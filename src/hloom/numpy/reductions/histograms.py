@@ -12,11 +12,11 @@ import numpy as np
 from hloom import errors
 from hloom.core.array import Array
 from hloom.core.operands import from_numpy
+from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
-from hloom.numpy import eager
-from hloom.numpy.differences import step
-from hloom.numpy.promotion import array_like, promote_inexact
-from hloom.numpy.reducing import (
+from hloom.numpy.common import eager
+from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common.reducing import (
     FLOAT64,
     INT32,
     cast,
@@ -26,23 +26,27 @@ from hloom.numpy.reducing import (
     kind_of,
     mean_dtype,
 )
-from hloom.numpy.searching import comparable, find
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import bitwise_and, bitwise_or
-from hloom.ops.binary import max as larger
-from hloom.ops.compare import eq, ge, le, lt, select, select_n
-from hloom.ops.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.gather import scatter_add
-from hloom.ops.linear import broadcast_in_dim, constant, full, reduce_sum, spread_scalar
-from hloom.ops.reduce import reduce_max, reduce_min
-from hloom.ops.shape import iota, reshape, rev
-from hloom.ops.slicing import concatenate, index_in_dim, slice_in_dim, unstack
-from hloom.ops.strict import refuse_sharding
+from hloom.numpy.order.searching import comparable, find
+from hloom.numpy.reductions.differences import step
+from hloom.ops.common.linear import broadcast_in_dim, constant, full, reduce_sum, spread_scalar
+from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.indexing.gather import scatter_add
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.binary import bitwise_and, bitwise_or
+from hloom.ops.pointwise.binary import max as larger
+from hloom.ops.pointwise.compare import eq, ge, le, lt, select, select_n
+from hloom.ops.reductions.reduce import reduce_max, reduce_min
+from hloom.ops.shapes.shape import iota, reshape, rev
+from hloom.ops.shapes.slicing import concatenate, index_in_dim, slice_in_dim, unstack
 
 
 # ---- bincount -----------------------------------------------------------------------------------
 def bincount(
-    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None,
+    x: Any,
+    weights: Any = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
     out_sharding: None = None,
 ) -> Any:
     """How often each of 0, 1, 2, .. occurs in `x`, i32[n]; with weights, the sums of these.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from hloom.core.trace import Tracer
-from hloom.numpy import cumulative, eager, reductions
-from hloom.numpy.arguments import refuse_out
-from hloom.numpy.promotion import array_like
-from hloom.numpy.reducing import (
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import refuse_out
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.reducing import (
     along,
     cast,
     initial_argument,
@@ -21,10 +21,11 @@ from hloom.numpy.reducing import (
     masked,
     reduced_axes,
 )
-from hloom.ops import reduce as lax
-from hloom.ops.binary import bitwise_and
-from hloom.ops.compare import eq
-from hloom.ops.shape import reshape
+from hloom.numpy.reductions import cumulative, reductions
+from hloom.ops.pointwise.binary import bitwise_and
+from hloom.ops.pointwise.compare import eq
+from hloom.ops.reductions import reduce as lax
+from hloom.ops.shapes.shape import reshape
 
 
 def _without(name: str, a: Any, otherwise: float) -> Any:

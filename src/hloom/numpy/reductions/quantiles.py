@@ -18,11 +18,11 @@ from hloom import dtypes
 from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.operands import from_numpy, unmasked
-from hloom.numpy import eager
-from hloom.numpy.arguments import refuse_out
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.promotion import array_like, broadcast_to
-from hloom.numpy.reducing import (
+from hloom.core.support.strict import refuse_sharding
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import refuse_out
+from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.reducing import (
     BOOL,
     FLOAT64,
     INT32,
@@ -36,23 +36,23 @@ from hloom.numpy.reducing import (
     reduced_axes,
     wide_dtype,
 )
-from hloom.numpy.sequences import leaves
-from hloom.numpy.width import keeps_width
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import bitwise_and, bitwise_or, rem, shift_right_arithmetic
-from hloom.ops.binary import max as larger
-from hloom.ops.binary import min as smaller
-from hloom.ops.compare import eq, ge, lt, ne, select, select_n
-from hloom.ops.cumulative import cumsum
-from hloom.ops.linear import broadcast_in_dim, constant, full, reduce_sum, transpose
-from hloom.ops.reduce import reduce_or
-from hloom.ops.searching import order_statistics, searchsorted_p
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import index_in_dim
-from hloom.ops.sorting import argsort, take_along
-from hloom.ops.strict import refuse_sharding
-from hloom.ops.unary import RoundingMethod, ceil, floor
-from hloom.ops.unary import round as lax_round
+from hloom.numpy.common.sequences import leaves
+from hloom.numpy.common.width import keeps_width
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import broadcast_in_dim, constant, full, reduce_sum, transpose
+from hloom.ops.order.searching import order_statistics, searchsorted_p
+from hloom.ops.order.sorting import argsort, take_along
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.binary import bitwise_and, bitwise_or, rem, shift_right_arithmetic
+from hloom.ops.pointwise.binary import max as larger
+from hloom.ops.pointwise.binary import min as smaller
+from hloom.ops.pointwise.compare import eq, ge, lt, ne, select, select_n
+from hloom.ops.pointwise.unary import RoundingMethod, ceil, floor
+from hloom.ops.pointwise.unary import round as lax_round
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.reductions.reduce import reduce_or
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import index_in_dim
 
 # From so many elements on places are computed in float64: float32 has no half between them.
 LARGE = 1 << 16

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from hloom.numpy import eager
-from hloom.numpy.arguments import dtype_argument, refuse_out
-from hloom.numpy.promotion import array_like
-from hloom.numpy.reducing import (
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.reducing import (
     BOOL,
     along,
     cast,
@@ -29,13 +29,13 @@ from hloom.numpy.reducing import (
     reduced_axes,
     total_dtype,
 )
-from hloom.ops import reduce as lax
-from hloom.ops.arithmetic import add, mul, sub
-from hloom.ops.binary import bitwise_and, bitwise_or
-from hloom.ops.binary import max as larger
-from hloom.ops.binary import min as smaller
-from hloom.ops.linear import full, reduce_sum, reduce_sum_signed
-from hloom.ops.shape import reshape
+from hloom.ops.common.linear import full, reduce_sum, reduce_sum_signed
+from hloom.ops.pointwise.arithmetic import add, mul, sub
+from hloom.ops.pointwise.binary import bitwise_and, bitwise_or
+from hloom.ops.pointwise.binary import max as larger
+from hloom.ops.pointwise.binary import min as smaller
+from hloom.ops.reductions import reduce as lax
+from hloom.ops.shapes.shape import reshape
 
 
 # ---- sum and product ----------------------------------------------------------------------------

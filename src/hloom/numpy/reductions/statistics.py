@@ -9,17 +9,16 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import dtype_argument, refuse_out
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.promotion import (
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.promotion import (
     array_like,
     broadcast_shapes,
     broadcast_to,
     promote_inexact,
     result_dtype,
 )
-from hloom.numpy.reducing import (
+from hloom.numpy.common.reducing import (
     Axes,
     cast,
     count,
@@ -33,17 +32,18 @@ from hloom.numpy.reducing import (
     reduced_axes,
     wide_dtype,
 )
-from hloom.ops.arithmetic import div, mul, neg, sub
-from hloom.ops.binary import bitwise_and
-from hloom.ops.binary import max as larger
-from hloom.ops.compare import clamp, eq, gt
-from hloom.ops.complex import complex as complex_of
-from hloom.ops.complex import conj, imag, real
-from hloom.ops.dot import dot_general
-from hloom.ops.linear import broadcast_in_dim, constant, reduce_sum, transpose
-from hloom.ops.shape import broadcasted_iota, reshape
-from hloom.ops.slicing import concatenate
-from hloom.ops.unary import sqrt
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import broadcast_in_dim, constant, reduce_sum, transpose
+from hloom.ops.pointwise.arithmetic import div, mul, neg, sub
+from hloom.ops.pointwise.binary import bitwise_and
+from hloom.ops.pointwise.binary import max as larger
+from hloom.ops.pointwise.compare import clamp, eq, gt
+from hloom.ops.pointwise.complex import complex as complex_of
+from hloom.ops.pointwise.complex import conj, imag, real
+from hloom.ops.pointwise.unary import sqrt
+from hloom.ops.products.dot import dot_general
+from hloom.ops.shapes.shape import broadcasted_iota, reshape
+from hloom.ops.shapes.slicing import concatenate
 
 
 # ---- mean ---------------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from math import prod
 from typing import Any
 
 from hloom.core.array import Array
-from hloom.core.signature import wraps
+from hloom.core.support.signature import wraps
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy.arguments import dtype_argument
-from hloom.numpy.axes import axes_argument, axis_argument, moveaxis
-from hloom.numpy.manipulation import common_shape, expand_dims, reshape
-from hloom.numpy.promotion import array_like, check_ranks
-from hloom.ops.convert import convert_element_type
+from hloom.numpy.common.arguments import dtype_argument
+from hloom.numpy.common.promotion import array_like, check_ranks
+from hloom.numpy.shapes.axes import axes_argument, axis_argument, moveaxis
+from hloom.numpy.shapes.manipulation import common_shape, expand_dims, reshape
+from hloom.ops.pointwise.convert import convert_element_type
 from hloom.transforms.derivatives import vmap
 
 

@@ -16,17 +16,17 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument, refuse_data
-from hloom.numpy.promotion import array_like
-from hloom.ops.arithmetic import add, sub
-from hloom.ops.binary import mod
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dynamic_slicing import dynamic_slice_in_dim, dynamic_update_slice_in_dim
-from hloom.ops.linear import constant, spread_scalar
-from hloom.ops.linear import transpose as lax_transpose
-from hloom.ops.shape import reshape, rev
-from hloom.ops.slicing import concatenate, slice_in_dim
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument, refuse_data
+from hloom.numpy.common.promotion import array_like
+from hloom.ops.common.linear import constant, spread_scalar
+from hloom.ops.common.linear import transpose as lax_transpose
+from hloom.ops.indexing.dynamic_slicing import dynamic_slice_in_dim, dynamic_update_slice_in_dim
+from hloom.ops.pointwise.arithmetic import add, sub
+from hloom.ops.pointwise.binary import mod
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import reshape, rev
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
 
 Axes = tuple[int, ...]
 INT32 = np.dtype("int32")

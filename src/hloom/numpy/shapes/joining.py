@@ -12,17 +12,17 @@ from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
-from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument, dtype_argument, refuse_out
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.manipulation import shape_1d, shape_2d, shape_3d
-from hloom.numpy.promotion import array_like, promote_dtypes
-from hloom.ops.convert import convert_element_type
-from hloom.ops.shape import reshape
-from hloom.ops.slicing import concatenate as lax_concatenate
-from hloom.ops.slicing import slice_in_dim
-from hloom.ops.slicing import stack as lax_stack
-from hloom.ops.slicing import unstack as lax_unstack
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument, dtype_argument, refuse_out
+from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.numpy.shapes.manipulation import shape_1d, shape_2d, shape_3d
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import reshape
+from hloom.ops.shapes.slicing import concatenate as lax_concatenate
+from hloom.ops.shapes.slicing import slice_in_dim
+from hloom.ops.shapes.slicing import stack as lax_stack
+from hloom.ops.shapes.slicing import unstack as lax_unstack
 
 Axes = tuple[int, ...]
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array
-from hloom.numpy import eager
-from hloom.numpy.arguments import count_argument
-from hloom.numpy.axes import axis_argument
-from hloom.numpy.promotion import array_like
-from hloom.ops.binary import bitwise_and, shift_left, shift_right_logical
-from hloom.ops.compare import ne
-from hloom.ops.convert import convert_element_type
-from hloom.ops.linear import broadcast_in_dim, constant, move, reduce_sum, spread_scalar
-from hloom.ops.shape import broadcasted_iota, reshape, rev
-from hloom.ops.slicing import pad, slice_in_dim
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument
+from hloom.numpy.common.promotion import array_like
+from hloom.numpy.shapes.axes import axis_argument
+from hloom.ops.common.linear import broadcast_in_dim, constant, move, reduce_sum, spread_scalar
+from hloom.ops.pointwise.binary import bitwise_and, shift_left, shift_right_logical
+from hloom.ops.pointwise.compare import ne
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import broadcasted_iota, reshape, rev
+from hloom.ops.shapes.slicing import pad, slice_in_dim
 
 BYTE = np.dtype("uint8")
 

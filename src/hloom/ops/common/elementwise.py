@@ -11,8 +11,8 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive, UndefinedPrimal, is_linear
-from hloom.ops import linear
-from hloom.ops.formula import FLOAT32, Term
+from hloom.ops.common import linear
+from hloom.ops.common.expression import FLOAT32, Term
 
 Partials = Sequence[Callable[..., Any] | None]
 Formula = Callable[..., Term]

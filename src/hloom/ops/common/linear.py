@@ -18,9 +18,9 @@ from hloom.core.array import HostArray
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array, scalar
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import refuse_data, refuse_sharding, strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.folds import fold
-from hloom.ops.strict import refuse_data, refuse_sharding, strict
+from hloom.ops.common.reduction_layouts import fold
 
 
 class Linear(Primitive):
@@ -70,7 +70,7 @@ add_any_p = AddAny("add_any")
 def add_any(x: Any, y: Any) -> Any:
     """The sum of two tangents of one type.
 
-    >>> hloom.ops.linear.add_any(jnp.ones(2), jnp.ones(2))
+    >>> hloom.ops.common.linear.add_any(jnp.ones(2), jnp.ones(2))
     Array([2., 2.], dtype=float32)
     """
     return add_any_p(x, y)
@@ -210,8 +210,11 @@ broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
 
 @strict
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int],
-    *, out_sharding: None = None,
+    operand: Any,
+    shape: Sequence[int],
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: None = None,
 ) -> Any:
     """Repeat the operand to `shape`; its axis i becomes axis `broadcast_dimensions[i]`.
 

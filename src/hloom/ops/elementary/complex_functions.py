@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hloom.ops import programs
-from hloom.ops.arithmetic import divide_complex
-from hloom.ops.formula import (
+from hloom.ops.common.expression import (
     Term,
     chlo,
     complex_of,
@@ -27,18 +25,20 @@ from hloom.ops.formula import (
     sign_of,
     where,
 )
+from hloom.ops.elementary import real_functions
+from hloom.ops.pointwise.arithmetic import divide_complex
 
 
 def _times_exp(x: Term, factor: Term) -> Term:
     """exp(x) * factor, also where exp(x) overflows and the product does not."""
-    half = programs.exp(x * 0.5)
-    return where(x > programs.large(x), half * factor * half, programs.exp(x) * factor)
+    half = real_functions.exp(x * 0.5)
+    return where(x > real_functions.large(x), half * factor * half, real_functions.exp(x) * factor)
 
 
 def exp(z: Term) -> Term:
     x, y = z.real, z.imag
-    size = programs.exp(x)
-    cos, sin = programs.cos(y), programs.sin(y)
+    size = real_functions.exp(x)
+    cos, sin = real_functions.cos(y), real_functions.sin(y)
     real, imag = _times_exp(x, cos), _times_exp(x, sin)
     bounded = is_finite(y)
     # exp(-inf + iy) is a zero, exp(inf + iy) of an infinite or NaN y is (inf, nan).
@@ -61,26 +61,28 @@ def hypot(x: Term, y: Term) -> Term:
 def log(z: Term) -> Term:
     x, y = z.real, z.imag
     # XLA's own logarithm has the accurate log |z|.
-    length = programs.in_vectors(z, lambda z: z.apply("log")).real
+    length = real_functions.in_vectors(z, lambda z: z.apply("log")).real
     size = where(is_inf(x) | is_inf(y), math.inf, length)
-    return complex_of(size, programs.atan2(y, x))
+    return complex_of(size, real_functions.atan2(y, x))
 
 
 def log1p(z: Term) -> Term:
     """The logarithm of the length of 1 + z, near 1 by what it exceeds 1; and its direction."""
     x, y = z.real, z.imag
-    near = programs.log1p(rounded(x * (x + 2.0)) + y * y) * 0.5  # NumPy's has no digit of a small z
-    far = programs.log(hypot(x + 1.0, y))
+    near = (
+        real_functions.log1p(rounded(x * (x + 2.0)) + y * y) * 0.5
+    )  # NumPy's has no digit of a small z
+    far = real_functions.log(hypot(x + 1.0, y))
     is_near = (abs(x) < 0.5) & (abs(y) < 0.5)
-    return complex_of(where(is_near, near, far), programs.atan2(y, x + 1.0))
+    return complex_of(where(is_near, near, far), real_functions.atan2(y, x + 1.0))
 
 
 def expm1(z: Term) -> Term:
     """As NumPy: expm1(x) cos(y) - 2 sin(y/2)**2, and exp(x) sin(y)."""
     x, y = z.real, z.imag
-    half = programs.sin(y * 0.5)
-    real = rounded(programs.expm1(x) * programs.cos(y)) - half * half * 2.0
-    return complex_of(real, programs.exp(x) * programs.sin(y))
+    half = real_functions.sin(y * 0.5)
+    real = rounded(real_functions.expm1(x) * real_functions.cos(y)) - half * half * 2.0
+    return complex_of(real, real_functions.exp(x) * real_functions.sin(y))
 
 
 def exp2(z: Term) -> Term:
@@ -143,31 +145,31 @@ def rsqrt(z: Term) -> Term:
 
 def sinh(z: Term) -> Term:
     x, y = z.real, z.imag
-    cos, sin = programs.cos(y), programs.sin(y)
-    big, a = abs(x) > programs.large(x), abs(x) - math.log(2)
-    real = where(big, flip(_times_exp(a, cos), sign_of(x)), programs.sinh(x) * cos)
-    imag = where(big, _times_exp(a, sin), programs.cosh(x) * sin)
+    cos, sin = real_functions.cos(y), real_functions.sin(y)
+    big, a = abs(x) > real_functions.large(x), abs(x) - math.log(2)
+    real = where(big, flip(_times_exp(a, cos), sign_of(x)), real_functions.sinh(x) * cos)
+    imag = where(big, _times_exp(a, sin), real_functions.cosh(x) * sin)
     bounded = is_finite(y)
     real = where(is_zero(x) & ~bounded, x, real)
     real = where(is_inf(x) & ~bounded, math.inf, real)
     imag = where(is_inf(x) & ~bounded, math.nan, imag)
     straight = is_zero(y)
-    return complex_of(where(straight, programs.sinh(x), real), where(straight, y, imag))
+    return complex_of(where(straight, real_functions.sinh(x), real), where(straight, y, imag))
 
 
 def cosh(z: Term) -> Term:
     x, y = z.real, z.imag
-    cos, sin = programs.cos(y), programs.sin(y)
-    big, a = abs(x) > programs.large(x), abs(x) - math.log(2)
-    real = where(big, _times_exp(a, cos), programs.cosh(x) * cos)
-    imag = where(big, flip(_times_exp(a, sin), sign_of(x)), programs.sinh(x) * sin)
+    cos, sin = real_functions.cos(y), real_functions.sin(y)
+    big, a = abs(x) > real_functions.large(x), abs(x) - math.log(2)
+    real = where(big, _times_exp(a, cos), real_functions.cosh(x) * cos)
+    imag = where(big, flip(_times_exp(a, sin), sign_of(x)), real_functions.sinh(x) * sin)
     bounded = is_finite(y)
     imag = where(is_zero(x) & ~bounded, x.full(0.0), imag)
     real = where(is_inf(x) & ~bounded, math.inf, real)
     imag = where(is_inf(x) & ~bounded, math.nan, imag)
     straight = is_zero(y)
     level = where(is_nan(x), y, flip(y, sign_of(x)))
-    return complex_of(where(straight, programs.cosh(x), real), where(straight, level, imag))
+    return complex_of(where(straight, real_functions.cosh(x), real), where(straight, level, imag))
 
 
 def cos(z: Term) -> Term:
@@ -185,7 +187,7 @@ def sin(z: Term) -> Term:
 def _in_first_quadrant(name: str, z: Term) -> Term:
     """An inverse function of the operand's image in the first quadrant."""
     folded = complex_of(abs(z.real), abs(z.imag))
-    return programs.in_vectors(folded, lambda z: chlo(name, z))
+    return real_functions.in_vectors(folded, lambda z: chlo(name, z))
 
 
 def _unknown(z: Term, part: Term) -> Term:
@@ -209,7 +211,7 @@ def asinh(z: Term) -> Term:
 
 def acos(z: Term) -> Term:
     x, y = z.real, z.imag
-    w = programs.in_vectors(complex_of(x, abs(y)), lambda z: chlo("acos", z))
+    w = real_functions.in_vectors(complex_of(x, abs(y)), lambda z: chlo("acos", z))
     real = where(is_zero(x) & is_nan(y), math.pi / 2, w.real)
     return complex_of(real, -copysign(_unknown(z, w.imag), y))
 
@@ -217,7 +219,7 @@ def acos(z: Term) -> Term:
 def acosh(z: Term) -> Term:
     """acosh(z) is i acos(z) or -i acos(z), whichever has no negative real part."""
     x, y = z.real, z.imag
-    w = programs.in_vectors(complex_of(x, abs(y)), lambda z: chlo("acosh", z))
+    w = real_functions.in_vectors(complex_of(x, abs(y)), lambda z: chlo("acosh", z))
     imag = where(is_zero(x) & is_nan(y), math.pi / 2, w.imag)
     return complex_of(_unknown(z, w.real), copysign(imag, y))
 
@@ -241,7 +243,7 @@ def atan(z: Term) -> Term:
 
 def tanh(z: Term) -> Term:
     x, y = z.real, z.imag
-    w = programs.in_vectors(complex_of(abs(x), abs(y)), lambda z: z.apply("tanh"))
+    w = real_functions.in_vectors(complex_of(abs(x), abs(y)), lambda z: z.apply("tanh"))
     real, imag = flip(w.real, sign_of(x)), flip(w.imag, sign_of(y))
     real = where(is_zero(x) & ~is_finite(y), x, real)
     return complex_of(real, where(is_nan(x) & is_zero(y), y, imag))

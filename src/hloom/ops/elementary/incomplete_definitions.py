@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom.ops.special_numpy import digamma, zeta
+from hloom.ops.elementary.special_definitions import digamma, zeta
 
 _TINY, _STEP = 1e-300, 4e-16
 _ZETAS = zeta(np.arange(2.0, 60.0), np.array(2.0)).tolist()  # less 1

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.ops import programs, programs_f64
-from hloom.ops.formula import (
+from hloom.ops.common.expression import (
     FLOAT32,
     FLOAT64,
     INT32,
@@ -33,7 +32,8 @@ from hloom.ops.formula import (
     rounded,
     where,
 )
-from hloom.ops.special_programs import (
+from hloom.ops.elementary import real_f64, real_functions
+from hloom.ops.elementary.special_functions import (
     LONG,
     STIRLING,
     STIRLING_SLOPE,
@@ -79,14 +79,14 @@ def _weight(z: Term) -> tuple[Term, Term]:
     for pair in (9.0, 16.0, 21.0, 24.0):
         factors = factors * ((product + pair) / square)
     lost = (y - 10.0) - v  # in rounding y, which counts once
-    log = v * programs_f64.log_of_normal(v / y) + lost
+    log = v * real_f64.log_of_normal(v / y) + lost
     root = (y * (0.5 / math.pi)).sqrt()
     return where(low, factors * (root * math.exp(10)), root), where(low, log, 0.0) - series
 
 
 def _scaled_log1pmx(a: Term, d: Term, ratio: Term) -> Term:
     """`a (log(1 + u) - u)` for `u = d/a`, where `ratio` is 1 + u."""
-    return rounded(a * programs_f64.log1pmx(d / a, minimum(ratio, 1e308)))
+    return rounded(a * real_f64.log1pmx(d / a, minimum(ratio, 1e308)))
 
 
 def _once(*xs: Term) -> list[Term]:
@@ -113,7 +113,7 @@ def _integrals(
         end, *terms = [Term(inner, inner.broadcast(v, rows, axes)) for v in values[:size]]
         s = end * node
         (price,) = _once(cost(s, *terms))
-        value = programs.exp(-price)
+        value = real_functions.exp(-price)
         made = (value * weight, value * s * weight)[:count]
         sums = [Term(inner, v) + x for v, x in zip(values[len(held) :], made)]
         if slope is not None:
@@ -186,7 +186,7 @@ def _gamma_front(a: Term, x: Term) -> Term:
     factor, log = _weight(a)
     log = _scaled_log1pmx(a, x - a, x / a) + log
     low = log < -600.0  # the exponential alone would be flushed before the factor does
-    raised = programs.exp(where(low, log + 40.0, log))
+    raised = real_functions.exp(where(low, log + 40.0, log))
     return raised * where(low, factor * math.exp(-40), factor)
 
 
@@ -195,8 +195,8 @@ def _pull(a: Term, x: Term) -> Term:
     far = a >= _FEW
     inverse = 1.0 / where(far, a, _FEW)
     gap = inverse * inverse * polynomial(inverse * inverse, *STIRLING_SLOPE) - inverse * 0.5
-    near = programs.log(x) - digamma_of_positive(where(far, 1.0, a + 1.0), LONG)
-    return where(far, programs.log(maximum(x * inverse, 1e-300)) + gap, near)
+    near = real_functions.log(x) - digamma_of_positive(where(far, 1.0, a + 1.0), LONG)
+    return where(far, real_functions.log(maximum(x * inverse, 1e-300)) + gap, near)
 
 
 def _series(a: Term, x: Term, grade: Grade) -> tuple[Term, Term]:
@@ -215,11 +215,11 @@ def _gamma_integrals(a: Term, x: Term, grade: Grade, moment: bool) -> list[Term]
     upper = x >= a
     sign, c, decay = where(upper, x.full(1.0), -1.0), abs(x - a), grade.decay
     above = _end(c, x, decay)
-    above = minimum(above, programs.log1p(decay / x + above))
+    above = minimum(above, real_functions.log1p(decay / x + above))
     below = _end(c - decay / 2, a, decay)
 
     def cost(s: Term, sign: Term, c: Term, x: Term) -> Term:
-        return rounded(c * s) + x * programs_f64.expm1mx(s * sign)
+        return rounded(c * s) + x * real_f64.expm1mx(s * sign)
 
     end = where(upper, above, below)
     return _integrals(end, None, 1 + moment, grade, cost, sign, c, x)
@@ -238,8 +238,8 @@ def _upper_near_zero(a: Term, x: Term) -> Term:
     for n in range(24, 0, -1):
         total = (total + 1.0 / (a + float(n))) * x * (-1.0 / n)
     # The terms are (-x)**n / (n! (a + n)).
-    log = a * programs.log(x) - lgamma1p(a)
-    return -programs.expm1(log) - programs.exp(log) * a * total
+    log = a * real_functions.log(x) - lgamma1p(a)
+    return -real_functions.expm1(log) - real_functions.exp(log) * a * total
 
 
 def _inside(a: Term, x: Term) -> tuple[Term, Term, Term, Term]:
@@ -335,7 +335,7 @@ def _beta_density(a: Term, b: Term, x: Term, y: Term) -> Term:
         lambda *xs: [_scaled_log1pmx(*xs)], (a, b), (d, -d), (x / a * n, y / b * n)
     )
     (of_a, of_b, of_n), (log_a, log_b, log_n) = _rows(_weight, (a, b, n))
-    return of_a * of_b / of_n * programs.exp((log_x + log_y) + (log_a + log_b - log_n))
+    return of_a * of_b / of_n * real_functions.exp((log_x + log_y) + (log_a + log_b - log_n))
 
 
 def _rows(function: Callable[..., Sequence[Term]], *operands: Sequence[Term]) -> list[list[Term]]:
@@ -364,12 +364,12 @@ def _beta_integral(grade: Grade, a: Term, b: Term, x: Term, y: Term) -> Term:
 
     def cost(s: Term, sign: Term, p: Term, n: Term, c: Term) -> Term:
         r = s * sign
-        (more,) = _once(programs_f64.expm1mx(r))
+        (more,) = _once(real_f64.expm1mx(r))
         d = p * (more + r)
-        return rounded(c * s) + n * (programs_f64.log1pmx(d, d + 1.0) + p * more)
+        return rounded(c * s) + n * (real_f64.log1pmx(d, d + 1.0) + p * more)
 
     end = _end(c, n * x * y, decay)
-    less = programs_f64.expm1mx(-end) - end  # exp(-end) - 1
+    less = real_f64.expm1mx(-end) - end  # exp(-end) - 1
     slope = (c - b * x * less) / (less * x + 1.0)
     return _integrals(end, slope, 1, grade, cost, sign, p, n, c)[0]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hloom.ops.formula import (
+from hloom.ops.common.expression import (
     FLOAT32,
     FLOAT64,
     INT32,
@@ -290,9 +290,7 @@ def _hyperbolic(x: Term) -> tuple[Term, Term, Term, Term]:
     """sinh r, cosh r, 2**(k-1) and 2**(-k-1), where x = k ln2 + r."""
     k, r = _split(x.to(FLOAT64))
     z = r * r
-    s = r + r * z * polynomial(
-        z, 0.16666666682534356, 0.0083333100242252919, 0.0001989198131397769
-    )
+    s = r + r * z * polynomial(z, 0.16666666682534356, 0.0083333100242252919, 0.0001989198131397769)
     c = 1.0 + z * polynomial(
         z, 0.49999999999951383, 0.041666666793628057, 0.0013888837087667207, 2.4869204166523371e-05
     )

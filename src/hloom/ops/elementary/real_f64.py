@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from hloom.ops.formula import (
+from hloom.ops.common.expression import (
     FLOAT64,
     INT64,
     Term,

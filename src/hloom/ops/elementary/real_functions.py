@@ -11,19 +11,12 @@ from collections.abc import Callable
 from types import ModuleType
 
 from hloom.core.aval import ShapedArray
-from hloom.ops import programs_f32, programs_f64
-from hloom.ops.formula import (
-    FLOAT32,
-    FLOAT64,
-    Term,
-    holds_anywhere,
-    replaced_if,
-    where,
-)
+from hloom.ops.common.expression import FLOAT32, FLOAT64, Term, holds_anywhere, replaced_if, where
+from hloom.ops.elementary import real_f32, real_f64
 
 
 def _programs(x: Term) -> ModuleType:
-    return programs_f32 if x.dtype == FLOAT32 else programs_f64
+    return real_f32 if x.dtype == FLOAT32 else real_f64
 
 
 # ---- exponentials and logarithms ---------------------------------------------------------------
@@ -59,7 +52,7 @@ def large(x: Term) -> float:
 def exp2(x: Term) -> Term:
     """0.5 ulp; as exp(x ln2) it would be 68 in f32, 594 in f64."""
     if x.dtype == FLOAT32:
-        return programs_f32.exp2(x)
+        return real_f32.exp2(x)
     return x.full(2.0).apply("power", x)
 
 
@@ -70,7 +63,7 @@ def expm1(x: Term) -> Term:
 def log(x: Term) -> Term:
     if x.dtype == FLOAT32:
         return in_vectors(x, lambda x: x.apply("log"))
-    return programs_f64.log(x)
+    return real_f64.log(x)
 
 
 def log2(x: Term) -> Term:
@@ -92,7 +85,7 @@ def cbrt(x: Term) -> Term:
 # ---- powers and trigonometric functions --------------------------------------------------------
 def power(x: Term, y: Term) -> Term:
     if x.dtype == FLOAT32 and x.block.platform == "cpu":
-        return programs_f32.power(x, y)
+        return real_f32.power(x, y)
     return x.apply("power", y)
 
 

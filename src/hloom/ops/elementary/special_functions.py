@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.ops import programs, programs_f32, programs_f64
-from hloom.ops.formula import (
+from hloom.ops.common.expression import (
     BOOL,
     FLOAT32,
     FLOAT64,
@@ -31,7 +30,8 @@ from hloom.ops.formula import (
     replaced_if,
     where,
 )
-from hloom.ops.special_numpy import BERNOULLI, BESSEL
+from hloom.ops.elementary import real_f32, real_f64, real_functions
+from hloom.ops.elementary.special_definitions import BERNOULLI, BESSEL
 
 # ---- error functions ---------------------------------------------------------------------------
 # (1 + 2x) exp(x*x) erfc(x) in powers of (x - 4)/(x + 4) + 1/8, for x from 0 to 28: for f32, f64.
@@ -63,12 +63,14 @@ def erfc(x: Term) -> Term:
     single = x.dtype == FLOAT32
     a = minimum(abs(x).to(FLOAT64), 28.0)
     if single:
-        tail = _scaled_erfc(a, _ERFC_SHORT) * programs_f32.exp2_wide(a * a * (-1 / math.log(2)))
+        tail = _scaled_erfc(a, _ERFC_SHORT) * real_f32.exp2_wide(a * a * (-1 / math.log(2)))
     else:
         # The square in two parts, the first one exact: an error in it counts hundredfold.
         head = (a.cast(INT64) & -(1 << 27)).cast(FLOAT64)
         rest = (head - a) * (head + a)
-        tail = _scaled_erfc(a, _ERFC) * programs.exp(rest) * programs.exp(-(head * head))
+        tail = (
+            _scaled_erfc(a, _ERFC) * real_functions.exp(rest) * real_functions.exp(-(head * head))
+        )
     return where(x < 0.0, 2.0 - tail, tail).to(x.dtype)
 
 
@@ -79,7 +81,7 @@ def erf_inv(x: Term) -> Term:
         return near
     size, a = minimum(abs(near), 6.0), abs(x)
     excess = where(a > 0.5, (1.0 - a) - erfc(size), chlo("erf", size) - a)
-    slope = programs.exp(-(size * size)) * (2 / math.sqrt(math.pi))
+    slope = real_functions.exp(-(size * size)) * (2 / math.sqrt(math.pi))
     better = copysign(size - excess / slope, x)
     return where((a < 1.0) & (a > 1e-8), better, near)
 
@@ -150,21 +152,19 @@ class Precision(NamedTuple):
     tan: Callable[[Term], Term]
 
 
-LONG = Precision(_LGAMMA, _DIGAMMA, programs_f64.log, programs_f64.sin, programs_f64.tan)
+LONG = Precision(_LGAMMA, _DIGAMMA, real_f64.log, real_f64.sin, real_f64.tan)
 SHORT = Precision(
     _LGAMMA_SHORT,
     _DIGAMMA_SHORT,
-    programs_f32.log_wide,
-    programs_f32.sin_wide,
-    programs_f32.tan_wide,
+    real_f32.log_wide,
+    real_f32.sin_wide,
+    real_f32.tan_wide,
 )
 
 
-def _mirrored(
-    x: Term, right: Callable[[Term], Term], everywhere: Callable[[Term], Term]
-) -> Term:
+def _mirrored(x: Term, right: Callable[[Term], Term], everywhere: Callable[[Term], Term]) -> Term:
     """`everywhere(x)`; of many numbers, if all are positive, `right(x)`, which costs half."""
-    if x.size < programs.MANY:
+    if x.size < real_functions.MANY:
         return everywhere(x)
     return replaced_if(holds_anywhere(x <= 0.0), x, right(x), lambda x, _: everywhere(x))
 
@@ -312,7 +312,7 @@ def _zeta_where_negative(x: Term, q: Term, value: Term, terms: int) -> Term:
         value = where(q > 0.0, value, _zeta_of_negative(x, q, value, terms))
         return [inner.constant(False, ShapedArray((), BOOL)), *state[:2], value.operand]
 
-    if q.size < programs.MANY:
+    if q.size < real_functions.MANY:
         return where(q > 0.0, value, _zeta_of_negative(x, q, value, terms))
     state = [holds_anywhere((q < 0.0) & (q != q.floor())), x, q, value]
     return Term(q.block, q.block.while_loop(again, turn, [s.operand for s in state])[3])
@@ -324,7 +324,7 @@ def polygamma(n: Term, x: Term) -> Term:
     order = n.to(FLOAT64)
     whole = (order >= 0.0) & (order < math.inf) & (order == order.floor())
     safe = where(whole, order, 1.0)
-    factorial = programs.exp(lgamma_of_positive(safe + 1.0, made))
+    factorial = real_functions.exp(lgamma_of_positive(safe + 1.0, made))
     size = factorial * zeta(safe + 1.0, x.to(FLOAT64))
     value = where(is_odd(safe), size, -size).to(dtype)
     return where(order == 0.0, digamma(x), where(whole, value, math.nan))
@@ -365,5 +365,5 @@ def bessel(x: Term, order: int) -> Term:
 
 def i0(x: Term) -> Term:
     """The same without exp(-|x|), which is divided by in two steps: exp(|x|) may overflow alone."""
-    half = programs.exp(abs(x) * 0.5)
+    half = real_functions.exp(abs(x) * 0.5)
     return where(abs(x) == math.inf, math.inf, half * bessel(x, 0) * half)

@@ -16,21 +16,22 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops.arithmetic import add
-from hloom.ops.binary import mod
-from hloom.ops.compare import lt, select_n
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dimension_numbers import (
+from hloom.ops.common.elementwise import check_same_dtype
+from hloom.ops.common.linear import batch_first, constant, move, zeros
+from hloom.ops.indexing.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
     signed_indices,
 )
-from hloom.ops.elementwise import check_same_dtype
-from hloom.ops.gather import gather_p
-from hloom.ops.linear import batch_first, constant, move, zeros
-from hloom.ops.scatter import scatter_p
-from hloom.ops.shape import (
+from hloom.ops.indexing.gather import gather_p
+from hloom.ops.indexing.scatter import scatter_p
+from hloom.ops.pointwise.arithmetic import add
+from hloom.ops.pointwise.binary import mod
+from hloom.ops.pointwise.compare import lt, select_n
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import (
     canonical_axes,
     canonical_axis,
     expand_dims,
@@ -38,8 +39,7 @@ from hloom.ops.shape import (
     reshape,
     squeeze,
 )
-from hloom.ops.slicing import concatenate, index_in_dim
-from hloom.ops.strict import strict
+from hloom.ops.shapes.slicing import concatenate, index_in_dim
 
 Sizes = tuple[int, ...]
 
@@ -72,9 +72,7 @@ def _index_vectors(size: int, starts: Sequence[Any], axes: Sequence[int | None])
 class DynamicSlice(Primitive):
     """(f32[5,3], i32[], i32[]) -- slice_sizes=(2, 3) --> f32[2,3]."""
 
-    def infer(
-        self, operand: ShapedArray, *starts: ShapedArray, slice_sizes: Sizes
-    ) -> ShapedArray:
+    def infer(self, operand: ShapedArray, *starts: ShapedArray, slice_sizes: Sizes) -> ShapedArray:
         _check_starts("dynamic_slice", operand, starts)
         if len(slice_sizes) != operand.ndim or any(
             not 0 <= s <= n for s, n in zip(slice_sizes, operand.shape)
@@ -253,9 +251,7 @@ def dynamic_index_in_dim(
 class DynamicUpdateSlice(Primitive):
     """(f32[5,3], f32[2,3], i32[], i32[]) --> f32[5,3]."""
 
-    def infer(
-        self, operand: ShapedArray, update: ShapedArray, *starts: ShapedArray
-    ) -> ShapedArray:
+    def infer(self, operand: ShapedArray, update: ShapedArray, *starts: ShapedArray) -> ShapedArray:
         check_same_dtype("dynamic_update_slice", (operand, update))
         if update.ndim != operand.ndim or any(
             u > n for u, n in zip(update.shape, operand.shape)
@@ -292,9 +288,7 @@ class DynamicUpdateSlice(Primitive):
             cts[1] = dynamic_slice_p(ct, *starts, slice_sizes=update.aval.shape)
         return cts
 
-    def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any]
-    ) -> tuple[Any, int]:
+    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, int]:
         operand, update, *starts = operands
         operand_axis, update_axis, *start_axes = axes
         operand, update = batch_first(size, (operand, update), (operand_axis, update_axis))

@@ -23,10 +23,19 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.compare import select_n
-from hloom.ops.dimension_numbers import (
+from hloom.ops.common.elementwise import check_domain, check_same_dtype
+from hloom.ops.common.linear import (
+    batch_first,
+    broadcast_in_dim,
+    constant,
+    full,
+    move,
+    sum_all,
+    zeros,
+)
+from hloom.ops.indexing.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
     check_mode,
@@ -38,18 +47,9 @@ from hloom.ops.dimension_numbers import (
     starts_of_windows,
     window_axes,
 )
-from hloom.ops.elementwise import check_domain, check_same_dtype
-from hloom.ops.linear import (
-    batch_first,
-    broadcast_in_dim,
-    constant,
-    full,
-    move,
-    sum_all,
-    zeros,
-)
-from hloom.ops.shape import integers
-from hloom.ops.strict import strict
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.compare import select_n
+from hloom.ops.shapes.shape import integers
 
 Axes = tuple[int, ...]
 
@@ -144,9 +144,7 @@ class Gather(Primitive):
         numbers = ScatterDimensionNumbers(*dimension_numbers)
         hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
         if is_linear(operand):
-            cts[0] = scatter_add(
-                zeros(operand.aval), indices, ct, numbers, mode=mode, **hints
-            )
+            cts[0] = scatter_add(zeros(operand.aval), indices, ct, numbers, mode=mode, **hints)
         if fill and is_linear(fill[0]):
             one = constant(1, ct.aval.dtype)
             outside = gather_p(

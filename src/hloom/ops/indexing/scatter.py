@@ -13,25 +13,25 @@ from hloom.core.jaxpr import Jaxpr
 from hloom.core.operands import as_array
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
+from hloom.core.support.strict import strict
 from hloom.core.trace import Origin
 from hloom.errors import ArgumentError
-from hloom.ops.arithmetic import add, div, mul, neg
-from hloom.ops.binary import bitwise_or
-from hloom.ops.binary import max as max_
-from hloom.ops.binary import min as min_
-from hloom.ops.compare import eq, ne, numpy_max, numpy_min, select_n
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.gather import (
+from hloom.ops.common.linear import constant, full, plus, spread_scalar, zeros
+from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.indexing.gather import (
     ScatterLike,
     gather_windows,
     scatter_add_p,
     scatter_operands,
     scatter_params,
 )
-from hloom.ops.linear import constant, full, plus, spread_scalar, zeros
-from hloom.ops.shape import iota, reshape
-from hloom.ops.strict import strict
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg
+from hloom.ops.pointwise.binary import bitwise_or
+from hloom.ops.pointwise.binary import max as max_
+from hloom.ops.pointwise.binary import min as min_
+from hloom.ops.pointwise.compare import eq, ne, numpy_max, numpy_min, select_n
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import iota, reshape
 
 _Params = dict[str, Any]
 
@@ -83,9 +83,7 @@ class ScatterMul(ScatterLike):
         if t_updates is not None:
             others = _product_of_others(operand, indices, updates, params)
             none = zeros(operand.aval)
-            tangent = plus(
-                tangent, scatter_add_p(none, indices, mul(t_updates, others), **params)
-            )
+            tangent = plus(tangent, scatter_add_p(none, indices, mul(t_updates, others), **params))
         return self(*primals, **params), tangent
 
     def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
@@ -239,9 +237,7 @@ def scatter_sub(
     Array([ 0., -5.,  0.], dtype=float32)
     """
     params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    operand, indices, updates = scatter_operands(
-        "scatter_sub", operand, scatter_indices, updates
-    )
+    operand, indices, updates = scatter_operands("scatter_sub", operand, scatter_indices, updates)
     return scatter_add_p(operand, indices, neg(updates), **params)
 
 

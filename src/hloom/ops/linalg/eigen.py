@@ -11,14 +11,13 @@ import numpy as np
 
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops import lapack_calls as lapack
-from hloom.ops import linalg_numpy
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.compare import eq, gt, lt, select
-from hloom.ops.complex import complex, imag, real
-from hloom.ops.factorizations import symmetrize
-from hloom.ops.linalg import (
+from hloom.ops.common.linear import constant, reduce_sum
+from hloom.ops.linalg import definitions
+from hloom.ops.linalg import lapack_calls as lapack
+from hloom.ops.linalg.factorizations import symmetrize
+from hloom.ops.linalg.matrix_functions import (
     INT32,
     MatrixFunction,
     adjoint,
@@ -38,12 +37,13 @@ from hloom.ops.linalg import (
     scale_rows,
     where_placed,
 )
-from hloom.ops.linear import constant, reduce_sum
-from hloom.ops.reduce import argmax
-from hloom.ops.shape import broadcasted_iota
-from hloom.ops.slicing import slice_in_dim
-from hloom.ops.strict import strict
-from hloom.ops.unary import square
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.compare import eq, gt, lt, select
+from hloom.ops.pointwise.complex import complex, imag, real
+from hloom.ops.pointwise.unary import square
+from hloom.ops.reductions.reduce import argmax
+from hloom.ops.shapes.shape import broadcasted_iota
+from hloom.ops.shapes.slicing import slice_in_dim
 
 
 class EighImplementation(Enum):
@@ -178,7 +178,7 @@ class Eig(MatrixFunction):
         values, v = np.linalg.eig(a)
         found = [values]
         if left:
-            found.append(linalg_numpy.normalized(np.linalg.inv(v).conj().T.astype(np.complex128)))
+            found.append(definitions.normalized(np.linalg.inv(v).conj().T.astype(np.complex128)))
         return [*found, v] if right else found
 
     def emit(
@@ -287,7 +287,7 @@ class Schur(MatrixFunction):
 
     def one(self, a: Any, *, vectors: bool) -> list[Any]:
         check_finite(a)
-        return list(linalg_numpy.schur(a)[: 1 + vectors])
+        return list(definitions.schur(a)[: 1 + vectors])
 
     def emit(self, block: Any, out: Sequence[ShapedArray], a: Any, *, vectors: bool) -> list[Any]:
         if not a.aval.size:

@@ -12,14 +12,13 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops import lapack_calls as lapack
-from hloom.ops import linalg_numpy
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.compare import eq, gt, le
-from hloom.ops.cumulative import cumsum
-from hloom.ops.elementwise import types_text
-from hloom.ops.linalg import (
+from hloom.ops.common.elementwise import types_text
+from hloom.ops.common.linear import batch_first
+from hloom.ops.linalg import definitions
+from hloom.ops.linalg import lapack_calls as lapack
+from hloom.ops.linalg.matrix_functions import (
     INT32,
     MatrixFunction,
     adjoint,
@@ -36,12 +35,13 @@ from hloom.ops.linalg import (
     unit_lower,
     where_placed,
 )
-from hloom.ops.linear import batch_first
-from hloom.ops.shape import expand_dims, reshape
-from hloom.ops.slicing import concatenate, slice_in_dim
-from hloom.ops.strict import strict
-from hloom.ops.triangular import triangular_solve
-from hloom.ops.unary import sqrt
+from hloom.ops.linalg.triangular import triangular_solve
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.compare import eq, gt, le
+from hloom.ops.pointwise.unary import sqrt
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.shapes.shape import expand_dims, reshape
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
 
 
 # ---- Cholesky -----------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ class Cholesky(MatrixFunction):
         return a.strong()
 
     def one(self, a: Any) -> Any:
-        return np.linalg.cholesky(linalg_numpy.mirrored(a))
+        return np.linalg.cholesky(definitions.mirrored(a))
 
     def emit(self, block: Any, out: ShapedArray, a: Any) -> Any:
         if not out.size:
@@ -161,13 +161,11 @@ class Lu(MatrixFunction):
         return [a.strong(), pivots, ShapedArray((*batch, n if columns else m), INT32)]
 
     def one(self, a: Any, *, columns: bool) -> list[Any]:
-        factors, pivots = linalg_numpy.lu(a.T if columns else a)
-        order = linalg_numpy.permutation(pivots, len(factors))
+        factors, pivots = definitions.lu(a.T if columns else a)
+        order = definitions.permutation(pivots, len(factors))
         return [factors.T if columns else factors, pivots, order]
 
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], a: Any, *, columns: bool
-    ) -> list[Any]:
+    def emit(self, block: Any, out: Sequence[ShapedArray], a: Any, *, columns: bool) -> list[Any]:
         if not a.aval.size:
             places = block.iota(out[2], out[2].ndim - 1)
             return [*[block.constant(0, aval) for aval in out[:2]], places]
@@ -300,7 +298,7 @@ class LuPivotsToPermutation(Primitive):
     def numpy(self, pivots: Any, *, permutation_size: int) -> Any:
         out = np.empty((*pivots.shape[:-1], permutation_size), INT32)
         for place in np.ndindex(pivots.shape[:-1]):
-            out[place] = linalg_numpy.permutation(pivots[place], permutation_size)
+            out[place] = definitions.permutation(pivots[place], permutation_size)
         return out
 
     def emit(self, block: Any, out: ShapedArray, pivots: Any, *, permutation_size: int) -> Any:

@@ -20,16 +20,8 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import mul, sub
-from hloom.ops.compare import eq, gt, ne, select
-from hloom.ops.complex import conj, real
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.dot import dot_general_p
-from hloom.ops.elementwise import part_dtype, types_text
-from hloom.ops.gather import gather_p
-from hloom.ops.lapack_calls import LETTERS
-from hloom.ops.linear import (
+from hloom.ops.common.elementwise import part_dtype, types_text
+from hloom.ops.common.linear import (
     batch_first,
     broadcast_in_dim,
     constant,
@@ -37,8 +29,16 @@ from hloom.ops.linear import (
     reduce_sum,
     transpose,
 )
-from hloom.ops.shape import broadcasted_iota, expand_dims
-from hloom.ops.unary import reciprocal
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
+from hloom.ops.indexing.gather import gather_p
+from hloom.ops.linalg.lapack_calls import LETTERS
+from hloom.ops.pointwise.arithmetic import mul, sub
+from hloom.ops.pointwise.compare import eq, gt, ne, select
+from hloom.ops.pointwise.complex import conj, real
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.pointwise.unary import reciprocal
+from hloom.ops.products.dot import dot_general_p
+from hloom.ops.shapes.shape import broadcasted_iota, expand_dims
 
 INT32 = np.dtype("int32")
 

@@ -15,14 +15,13 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops import lapack_calls as lapack
-from hloom.ops import linalg_numpy
-from hloom.ops.arithmetic import add, neg, sub
-from hloom.ops.compare import eq, gt, le, lt
-from hloom.ops.complex import complex, imag
-from hloom.ops.elementwise import types_text
-from hloom.ops.linalg import (
+from hloom.ops.common.elementwise import types_text
+from hloom.ops.common.linear import plus, zeros
+from hloom.ops.linalg import definitions
+from hloom.ops.linalg import lapack_calls as lapack
+from hloom.ops.linalg.matrix_functions import (
     INT32,
     MatrixFunction,
     adjoint,
@@ -40,10 +39,11 @@ from hloom.ops.linalg import (
     unit_lower,
     where_placed,
 )
-from hloom.ops.linear import plus, zeros
-from hloom.ops.slicing import slice_in_dim
-from hloom.ops.strict import strict
-from hloom.ops.triangular import triangular_solve
+from hloom.ops.linalg.triangular import triangular_solve
+from hloom.ops.pointwise.arithmetic import add, neg, sub
+from hloom.ops.pointwise.compare import eq, gt, le, lt
+from hloom.ops.pointwise.complex import complex, imag
+from hloom.ops.shapes.slicing import slice_in_dim
 
 
 # ---- products of reflections --------------------------------------------------------------------
@@ -116,7 +116,7 @@ class HouseholderProduct(MatrixFunction):
         return a.strong()
 
     def one(self, a: Any, taus: Any) -> Any:
-        return linalg_numpy.product_of_reflections(a, taus, a.shape[1])
+        return definitions.product_of_reflections(a, taus, a.shape[1])
 
     def emit(self, block: Any, out: ShapedArray, a: Any, taus: Any) -> Any:
         if not a.aval.size or not taus.aval.size:
@@ -170,9 +170,9 @@ class Ormqr(MatrixFunction):
 
     def one(self, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
         if left:
-            return linalg_numpy.apply_reflections(a, taus, c, transpose)
+            return definitions.apply_reflections(a, taus, c, transpose)
         turned = c.conj().T  # c Q is the adjoint of Q^H c^H
-        return linalg_numpy.apply_reflections(a, taus, turned, not transpose).conj().T
+        return definitions.apply_reflections(a, taus, turned, not transpose).conj().T
 
     def emit(
         self, block: Any, out: ShapedArray, a: Any, taus: Any, c: Any, *,
@@ -255,9 +255,9 @@ class Qr(MatrixFunction):
     def one(self, a: Any, *, full_matrices: bool, pivoting: bool) -> list[Any]:
         if not pivoting:
             return list(np.linalg.qr(a, "complete" if full_matrices else "reduced"))
-        packed, taus, order = linalg_numpy.pivoted_qr(a)
+        packed, taus, order = definitions.pivoted_qr(a)
         count = len(a) if full_matrices else min(a.shape)
-        q = linalg_numpy.product_of_reflections(packed, taus, count)
+        q = definitions.product_of_reflections(packed, taus, count)
         return [q, np.triu(packed[:count]), order]
 
     def emit(
@@ -372,7 +372,7 @@ class Hessenberg(MatrixFunction):
         return [a.strong(), ShapedArray(taus, a.dtype)]
 
     def one(self, a: Any) -> Any:
-        return linalg_numpy.hessenberg(a)
+        return definitions.hessenberg(a)
 
     def emit(self, block: Any, out: Sequence[ShapedArray], a: Any) -> list[Any]:
         if not out[1].size:
@@ -427,7 +427,7 @@ class Tridiagonal(MatrixFunction):
         return [a.strong(), *diagonals, ShapedArray(less, a.dtype)]
 
     def one(self, a: Any, *, lower: bool) -> Any:
-        return linalg_numpy.tridiagonal(a, lower)
+        return definitions.tridiagonal(a, lower)
 
     def emit(self, block: Any, out: Sequence[ShapedArray], a: Any, *, lower: bool) -> list[Any]:
         if not out[0].size:

@@ -10,13 +10,12 @@ import numpy as np
 
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops import lapack_calls as lapack
-from hloom.ops.arithmetic import add, div, mul, neg, sub
-from hloom.ops.compare import eq
-from hloom.ops.complex import complex, imag
-from hloom.ops.eigen import eigh_p, subset_of
-from hloom.ops.linalg import (
+from hloom.ops.common.linear import constant
+from hloom.ops.linalg import lapack_calls as lapack
+from hloom.ops.linalg.eigen import eigh_p, subset_of
+from hloom.ops.linalg.matrix_functions import (
     INT32,
     MatrixFunction,
     adjoint,
@@ -35,9 +34,10 @@ from hloom.ops.linalg import (
     scale_rows,
     where_placed,
 )
-from hloom.ops.linear import constant
-from hloom.ops.slicing import slice_in_dim
-from hloom.ops.strict import strict
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg, sub
+from hloom.ops.pointwise.compare import eq
+from hloom.ops.pointwise.complex import complex, imag
+from hloom.ops.shapes.slicing import slice_in_dim
 
 
 class SvdAlgorithm(Enum):
@@ -116,9 +116,7 @@ class Svd(MatrixFunction):
         """J. Townsend, "Differentiating the singular value decomposition" (2016); complex: Z. Wan,
         S. Zhang, "Automatic differentiation for complex valued SVD" (2019)."""
         (a,), (da,) = primals, tangents
-        self.infer(
-            a.aval, full_matrices=full_matrices, compute_uv=compute_uv, function=function
-        )
+        self.infer(a.aval, full_matrices=full_matrices, compute_uv=compute_uv, function=function)
         *_, rows, columns = a.aval.shape
         if compute_uv and full_matrices and rows != columns:
             raise no_derivative(

@@ -11,12 +11,13 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops import lapack_calls as lapack
-from hloom.ops.arithmetic import neg
-from hloom.ops.elementwise import types_text
-from hloom.ops.factorizations import lu_p
-from hloom.ops.linalg import (
+from hloom.ops.common.elementwise import types_text
+from hloom.ops.common.linear import plus
+from hloom.ops.linalg import lapack_calls as lapack
+from hloom.ops.linalg.factorizations import lu_p
+from hloom.ops.linalg.matrix_functions import (
     INT32,
     MatrixFunction,
     check_batch,
@@ -26,12 +27,11 @@ from hloom.ops.linalg import (
     take_rows,
     transposed,
 )
-from hloom.ops.linear import plus
-from hloom.ops.shape import stop_gradient
-from hloom.ops.slicing import pad
-from hloom.ops.sorting import argsort
-from hloom.ops.strict import strict
-from hloom.ops.triangular import triangular_solve
+from hloom.ops.linalg.triangular import triangular_solve
+from hloom.ops.order.sorting import argsort
+from hloom.ops.pointwise.arithmetic import neg
+from hloom.ops.shapes.shape import stop_gradient
+from hloom.ops.shapes.slicing import pad
 
 
 # ---- tridiagonal --------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops import lapack_calls as lapack
-from hloom.ops.arithmetic import neg
-from hloom.ops.compare import ge, gt
-from hloom.ops.elementwise import types_text
-from hloom.ops.linalg import (
+from hloom.ops.common.elementwise import types_text
+from hloom.ops.common.linear import batch_first, move, plus
+from hloom.ops.linalg import lapack_calls as lapack
+from hloom.ops.linalg.matrix_functions import (
     MatrixFunction,
     adjoint,
     check_batch,
@@ -26,9 +26,9 @@ from hloom.ops.linalg import (
     transposed,
     where_placed,
 )
-from hloom.ops.linear import batch_first, move, plus
-from hloom.ops.shape import expand_dims, reshape, squeeze
-from hloom.ops.strict import strict
+from hloom.ops.pointwise.arithmetic import neg
+from hloom.ops.pointwise.compare import ge, gt
+from hloom.ops.shapes.shape import expand_dims, reshape, squeeze
 
 
 class TriangularSolve(MatrixFunction):

@@ -1,7 +1,7 @@
 """Finding: where values belong in a sorted array, and the element of a given rank without sorting.
 
-Both compare integer keys that order as the values do (`hloom.ops.sorting`): NaN is last, and -0.0
-equals 0.0.
+Both compare integer keys that order as the values do (`hloom.ops.order.sorting`): NaN is last, and
+-0.0 equals 0.0.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import add
-from hloom.ops.binary import bitwise_and, bitwise_or
-from hloom.ops.compare import eq, le, lt, select_n
-from hloom.ops.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.elementwise import check_countable, is_narrow
-from hloom.ops.formula import INT32, INT64, Term, maximum, minimum, sign_mask, where
-from hloom.ops.gather import gather_p
-from hloom.ops.linear import batch_first, broadcast_in_dim, constant, full, move
-from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
-from hloom.ops.sorting import from_key, sort_key, sort_keys, sort_p
-from hloom.ops.strict import strict
+from hloom.ops.common.elementwise import check_countable, is_narrow
+from hloom.ops.common.expression import INT32, INT64, Term, maximum, minimum, sign_mask, where
+from hloom.ops.common.linear import batch_first, broadcast_in_dim, constant, full, move
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
+from hloom.ops.indexing.gather import gather_p
+from hloom.ops.order.sorting import from_key, sort_key, sort_keys, sort_p
+from hloom.ops.pointwise.arithmetic import add
+from hloom.ops.pointwise.binary import bitwise_and, bitwise_or
+from hloom.ops.pointwise.compare import eq, le, lt, select_n
+from hloom.ops.shapes.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -176,7 +176,7 @@ def searchsorted(
     `sorted_array` is f32[n] and the values of any shape, or both have the same leading axes.
     Raises TypeError for different dtypes, ValueError for other shapes or sides.
 
-    >>> hloom.ops.searching.searchsorted(jnp.array([1, 3, 5]), jnp.array([3, 4]), "right")
+    >>> hloom.ops.order.searching.searchsorted(jnp.array([1, 3, 5]), jnp.array([3, 4]), "right")
     Array([2, 2], dtype=int32)
     """
     x, values = as_array(sorted_array), as_array(values)
@@ -263,7 +263,7 @@ def order_statistics(operand: Any, ranks: Any, axis: int = -1) -> tuple[Any, Any
     first.  Results have the shape k, then the operand's other axes.  A rank out of range is moved
     inside.  Raises ValueError for an axis without elements.
 
-    >>> hloom.ops.searching.order_statistics(jnp.array([3, 9, 1, 4]), jnp.array([0, 3]))
+    >>> hloom.ops.order.searching.order_statistics(jnp.array([3, 9, 1, 4]), jnp.array([0, 3]))
     (Array([1, 9], dtype=int32), Array([3, 9], dtype=int32))
     """
     x, ranks = as_array(operand), as_array(ranks)

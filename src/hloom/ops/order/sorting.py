@@ -17,17 +17,17 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops import sorting_programs
-from hloom.ops.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.elementwise import check_countable, check_domain, is_narrow, types_text
-from hloom.ops.folds import fold
-from hloom.ops.formula import INT32, INT64, Term, is_nan, is_zero, where
-from hloom.ops.gather import gather_p
-from hloom.ops.linear import batch_first, full, move
-from hloom.ops.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
-from hloom.ops.slicing import slice_in_dim
-from hloom.ops.strict import strict
+from hloom.ops.common.elementwise import check_countable, check_domain, is_narrow, types_text
+from hloom.ops.common.expression import INT32, INT64, Term, is_nan, is_zero, where
+from hloom.ops.common.linear import batch_first, full, move
+from hloom.ops.common.reduction_layouts import fold
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
+from hloom.ops.indexing.gather import gather_p
+from hloom.ops.order import sorting_keys
+from hloom.ops.shapes.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
+from hloom.ops.shapes.slicing import slice_in_dim
 
 PACKED = 1024  # from here on places are sorted, packed with their keys, and values fetched by them
 
@@ -98,8 +98,8 @@ def _lexsort(keys: Sequence[Any], axis: int) -> Any:
 # ---- sort -----------------------------------------------------------------------------------
 def write_sort(block: Any, operands: Sequence[Any], num_keys: int, dimension: int) -> list[Any]:
     """A stable sort of integer operands by the first `num_keys` of them, ascending."""
-    if len(operands) == 1 and sorting_programs.pays(operands[0].aval, dimension):
-        return [sorting_programs.sort_integers(block, operands[0], dimension)]
+    if len(operands) == 1 and sorting_keys.pays(operands[0].aval, dimension):
+        return [sorting_keys.sort_integers(block, operands[0], dimension)]
     scalars = [ShapedArray((), x.aval.dtype) for x in operands for _ in range(2)]
 
     def before(b: Any, *pairs: Any) -> Any:
@@ -331,7 +331,7 @@ def argsort(operand: Any, dimension: int = -1, index_dtype: Any = np.int32) -> A
 
     Raises ValueError for an axis out of range.
 
-    >>> hloom.ops.sorting.argsort(jnp.array([3, 1, 2]))
+    >>> hloom.ops.order.sorting.argsort(jnp.array([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
     operand = as_array(operand)

@@ -86,9 +86,7 @@ def _view(block: Any, x: Any, count: int, size: int) -> list[Any]:
     m, width = x.aval.shape
     groups = m // (count * size)
     grouped = block.reshape(x, (groups, count, size, width))
-    return [
-        block.slice(grouped, (0, i, 0, 0), (groups, i + 1, size, width)) for i in range(count)
-    ]
+    return [block.slice(grouped, (0, i, 0, 0), (groups, i + 1, size, width)) for i in range(count)]
 
 
 def _join(block: Any, parts: list[Any]) -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from hloom.core.operands import convert
-from hloom.ops.convert import convert_element_type
-from hloom.ops.elementwise import Elementwise
-from hloom.ops.formula import Term, complex_of, rounded, where
-from hloom.ops.linear import broadcast_in_dim
-from hloom.ops.strict import strict
+from hloom.core.support.strict import strict
+from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.common.expression import Term, complex_of, rounded, where
+from hloom.ops.common.linear import broadcast_in_dim
+from hloom.ops.pointwise.convert import convert_element_type
 
 # ---- neg, add, sub, mul ----------------------------------------------------------------------
 neg_p = Elementwise(

@@ -8,13 +8,9 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.ops import complex_programs, programs
-from hloom.ops.arithmetic import div, mul, neg, nonzero_divisor, sub
-from hloom.ops.compare import eq, larger, numpy_max, numpy_min, select, smaller
-from hloom.ops.convert import convert_element_type_p
-from hloom.ops.elementwise import Elementwise, common_shape, flat, types_text
-from hloom.ops.exponential import log
-from hloom.ops.formula import (
+from hloom.core.support.strict import strict
+from hloom.ops.common.elementwise import Elementwise, common_shape, flat, types_text
+from hloom.ops.common.expression import (
     INT64,
     Term,
     copysign,
@@ -24,8 +20,12 @@ from hloom.ops.formula import (
     sign_mask,
     where,
 )
-from hloom.ops.strict import strict
-from hloom.ops.unary import round, to_unsigned
+from hloom.ops.elementary import complex_functions, real_functions
+from hloom.ops.pointwise.arithmetic import div, mul, neg, nonzero_divisor, sub
+from hloom.ops.pointwise.compare import eq, larger, numpy_max, numpy_min, select, smaller
+from hloom.ops.pointwise.convert import convert_element_type_p
+from hloom.ops.pointwise.exponential import log
+from hloom.ops.pointwise.unary import round, to_unsigned
 
 
 # ---- max, min --------------------------------------------------------------------------------
@@ -127,12 +127,12 @@ def _pow(x: Term, y: Term) -> Term:
     if kind in ("signed", "unsigned"):
         return _pow_of_integers(x, y)
     if kind == "complex":
-        return complex_programs.power(x, y.to(x.dtype) if y.dtype != x.dtype else y)
+        return complex_functions.power(x, y.to(x.dtype) if y.dtype != x.dtype else y)
     if y.dtype == x.dtype:
-        return programs.power(x, y)
+        return real_functions.power(x, y)
     # An integer exponent may be too large for the float to tell whether it is odd.
     odd = (y & 1) != 0
-    size = programs.power(abs(x), y.to(x.dtype))
+    size = real_functions.power(abs(x), y.to(x.dtype))
     return where(odd & is_negative(x), -size, size)
 
 
@@ -272,7 +272,7 @@ def floor_divide(x: Any, y: Any) -> Any:
     Takes two operands of one real dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.  Its values are NumPy's, to the sign of zero.
 
-    >>> hloom.ops.binary.floor_divide(jnp.array([7, -7, 7]), jnp.array([2, 2, 0]))
+    >>> hloom.ops.pointwise.binary.floor_divide(jnp.array([7, -7, 7]), jnp.array([2, 2, 0]))
     Array([ 3, -4,  0], dtype=int32)
     """
     return floor_divide_p(x, y)
@@ -296,7 +296,7 @@ def mod(x: Any, y: Any) -> Any:
     Takes two operands of one real dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.  Its values are those of NumPy's `remainder`, to the sign of zero.
 
-    >>> hloom.ops.binary.mod(jnp.array([7, -7]), 3)
+    >>> hloom.ops.pointwise.binary.mod(jnp.array([7, -7]), 3)
     Array([1, 2], dtype=int32)
     """
     return mod_p(x, y)
@@ -401,9 +401,7 @@ def bitwise_xor(x: Any, y: Any) -> Any:
     return xor_p(x, y)
 
 
-shift_left_p = Elementwise(
-    "shift_left", hlo="shift_left", numpy=np.left_shift, domain="integer"
-)
+shift_left_p = Elementwise("shift_left", hlo="shift_left", numpy=np.left_shift, domain="integer")
 
 
 def shift_left(x: Any, y: Any) -> Any:

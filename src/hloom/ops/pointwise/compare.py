@@ -11,8 +11,9 @@ from hloom import dtypes
 from hloom.core import operands as conversion
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import is_linear
-from hloom.ops import linear
-from hloom.ops.elementwise import (
+from hloom.core.support.strict import strict
+from hloom.ops.common import linear
+from hloom.ops.common.elementwise import (
     Elementwise,
     Pointwise,
     check_same_dtype,
@@ -20,8 +21,7 @@ from hloom.ops.elementwise import (
     like_operand,
     same_shape,
 )
-from hloom.ops.formula import BOOL, Term, is_nan, maximum, minimum, where
-from hloom.ops.strict import strict
+from hloom.ops.common.expression import BOOL, Term, is_nan, maximum, minimum, where
 
 
 # ---- the order of complex numbers: NumPy's, by real part and then by imaginary part ------------

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from hloom.core.operands import as_array
-from hloom.ops.arithmetic import neg
-from hloom.ops.elementwise import Elementwise, part_dtype
-from hloom.ops.formula import complex_of
-from hloom.ops.strict import strict
+from hloom.core.support.strict import strict
+from hloom.ops.common.elementwise import Elementwise, part_dtype
+from hloom.ops.common.expression import complex_of
+from hloom.ops.pointwise.arithmetic import neg
 
 _COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
 

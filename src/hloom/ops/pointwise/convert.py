@@ -13,11 +13,11 @@ from hloom.config import current
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
-from hloom.core.source import warn
-from hloom.ops import linear
-from hloom.ops.elementwise import Elementwise, Pointwise, part_dtype
-from hloom.ops.formula import FLOAT32, FLOAT64, Term, complex_of, magnitude, where
-from hloom.ops.strict import strict
+from hloom.core.support.source import warn
+from hloom.core.support.strict import strict
+from hloom.ops.common import linear
+from hloom.ops.common.elementwise import Elementwise, Pointwise, part_dtype
+from hloom.ops.common.expression import FLOAT32, FLOAT64, Term, complex_of, magnitude, where
 
 
 # ---- by value --------------------------------------------------------------------------------

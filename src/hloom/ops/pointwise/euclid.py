@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.ops import complex_programs
-from hloom.ops.arithmetic import div, mul, nonzero_divisor
-from hloom.ops.compare import eq, select
-from hloom.ops.elementwise import Elementwise
-from hloom.ops.formula import FLOAT32, FLOAT64, Term, is_inf, where
+from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.common.expression import FLOAT32, FLOAT64, Term, is_inf, where
+from hloom.ops.elementary import complex_functions
+from hloom.ops.pointwise.arithmetic import div, mul, nonzero_divisor
+from hloom.ops.pointwise.compare import eq, select
 
 
 # ---- hypot -----------------------------------------------------------------------------------
 def _hypot(x: Term, y: Term) -> Term:
     """f32 by way of f64: 0.5 ulp, and nothing overflows; f64 as the length of a complex number."""
     if x.dtype != FLOAT32:
-        return complex_programs.hypot(x, y)
+        return complex_functions.hypot(x, y)
     a, b = x.to(FLOAT64), y.to(FLOAT64)
     length = (a * a + b * b).sqrt().to(FLOAT32)
     return where(is_inf(x) | is_inf(y), math.inf, length)
@@ -48,7 +48,7 @@ def hypot(x: Any, y: Any) -> Any:
     Takes two operands of one float dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.
 
-    >>> hloom.ops.euclid.hypot(jnp.array([3.0, 5e20]), jnp.array([4.0, 12e20]))
+    >>> hloom.ops.pointwise.euclid.hypot(jnp.array([3.0, 5e20]), jnp.array([4.0, 12e20]))
     Array([5.0e+00, 1.3e+21], dtype=float32)
     """
     return hypot_p(x, y)
@@ -94,7 +94,7 @@ def gcd(x: Any, y: Any) -> Any:
     Takes two operands of one integer dtype and one rank, or one of them 0-d.  Raises TypeError
     otherwise.
 
-    >>> hloom.ops.euclid.gcd(jnp.array([12, -18, 0]), 8)
+    >>> hloom.ops.pointwise.euclid.gcd(jnp.array([12, -18, 0]), 8)
     Array([4, 2, 8], dtype=int32)
     """
     return gcd_p(x, y)

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.ops import complex_programs, programs
-from hloom.ops.accuracy import check_accuracy
-from hloom.ops.arithmetic import add, div, mul, neg, sub
-from hloom.ops.compare import eq, ne, select
-from hloom.ops.complex import complex, imag, numpy_complex, real
-from hloom.ops.elementwise import Elementwise
-from hloom.ops.formula import Term, complex_of, maximum, where
+from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.common.expression import Term, complex_of, maximum, where
+from hloom.ops.elementary import complex_functions, real_functions
+from hloom.ops.pointwise.accuracy import check_accuracy
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg, sub
+from hloom.ops.pointwise.compare import eq, ne, select
+from hloom.ops.pointwise.complex import complex, imag, numpy_complex, real
 
 exp_p = Elementwise(
     "exp",
-    formula={"float": programs.exp, "complex": complex_programs.exp},
+    formula={"float": real_functions.exp, "complex": complex_functions.exp},
     numpy=np.exp,
     jvp=[lambda t, out, x: mul(t, out)],
     domain="inexact",
@@ -42,7 +42,7 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
 
 exp2_p = Elementwise(
     "exp2",
-    formula={"float": programs.exp2, "complex": complex_programs.exp2},
+    formula={"float": real_functions.exp2, "complex": complex_functions.exp2},
     numpy=np.exp2,
     jvp=[lambda t, out, x: mul(t, mul(out, math.log(2)))],
     domain="inexact",
@@ -65,7 +65,7 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
 
 expm1_p = Elementwise(
     "expm1",
-    formula={"float": programs.expm1, "complex": complex_programs.expm1},
+    formula={"float": real_functions.expm1, "complex": complex_functions.expm1},
     numpy=np.expm1,
     jvp=[lambda t, out, x: mul(t, exp(x))],
     domain="inexact",
@@ -88,7 +88,7 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
 
 log_p = Elementwise(
     "log",
-    formula={"float": programs.log, "complex": complex_programs.log},
+    formula={"float": real_functions.log, "complex": complex_functions.log},
     numpy=np.log,
     jvp=[lambda t, out, x: div(t, x)],
     domain="inexact",
@@ -112,7 +112,7 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
 
 log2_p = Elementwise(
     "log2",
-    formula={"float": programs.log2, "complex": complex_programs.log2},
+    formula={"float": real_functions.log2, "complex": complex_functions.log2},
     numpy=np.log2,
     jvp=[lambda t, out, x: mul(div(t, x), 1 / math.log(2))],
     domain="inexact",
@@ -132,7 +132,7 @@ def log2(x: Any) -> Any:
 
 log10_p = Elementwise(
     "log10",
-    formula={"float": programs.log10, "complex": complex_programs.log10},
+    formula={"float": real_functions.log10, "complex": complex_functions.log10},
     numpy=np.log10,
     jvp=[lambda t, out, x: mul(div(t, x), 1 / math.log(10))],
     domain="inexact",
@@ -144,7 +144,7 @@ def log10(x: Any) -> Any:
 
     Takes and gives floats or complex numbers.  Raises TypeError for other dtypes.
 
-    >>> hloom.ops.exponential.log10(jnp.array([1.0, 1000.0]))
+    >>> hloom.ops.pointwise.exponential.log10(jnp.array([1.0, 1000.0]))
     Array([0., 3.], dtype=float32)
     """
     return log10_p(x)
@@ -164,7 +164,7 @@ def _numpy_log1p(z: Any) -> Any:
 
 log1p_p = Elementwise(
     "log1p",
-    formula={"float": programs.log1p, "complex": complex_programs.log1p},
+    formula={"float": real_functions.log1p, "complex": complex_functions.log1p},
     numpy=_numpy_log1p,
     jvp=[lambda t, out, x: div(t, add(x, 1))],
     domain="inexact",
@@ -196,7 +196,7 @@ logistic_p = Elementwise(
     "logistic",
     formula={
         "float": lambda x: x.apply("logistic"),  # a formula, since f16 must be computed in f32
-        "complex": complex_programs.logistic,
+        "complex": complex_functions.logistic,
     },
     numpy=numpy_logistic,
     jvp=[lambda t, out, x: mul(t, mul(out, logistic(neg(x))))],  # 1 - out would cancel
@@ -228,11 +228,11 @@ def _gap(x: Term, y: Term) -> Term:
 
 
 def _log_of_sum(x: Term, y: Term) -> Term:
-    return maximum(x, y) + programs.log1p(_gap(x, y).apply("exponential"))
+    return maximum(x, y) + real_functions.log1p(_gap(x, y).apply("exponential"))
 
 
 def _log2_of_sum(x: Term, y: Term) -> Term:
-    return maximum(x, y) + programs.log1p(programs.exp2(_gap(x, y))) * (1 / _LN2)
+    return maximum(x, y) + real_functions.log1p(real_functions.exp2(_gap(x, y))) * (1 / _LN2)
 
 
 def _complex_log_of_sum(x: Term, y: Term, unit: float = 1.0) -> Term:
@@ -240,7 +240,7 @@ def _complex_log_of_sum(x: Term, y: Term, unit: float = 1.0) -> Term:
     leads = x.real >= y.real
     large, small = where(leads, x, y), where(leads, y, x)
     real, turn = _gap(large.real, small.real) * unit, (small.imag - large.imag) * unit
-    above = complex_programs.log1p(complex_programs.exp(complex_of(real, turn)))
+    above = complex_functions.log1p(complex_functions.exp(complex_of(real, turn)))
     angle, period = large.imag + above.imag * (1 / unit), 2 * math.pi / unit
     inside = angle - (angle * (1 / period)).nearest() * period
     angle = where(abs(angle) <= period / 2, angle, inside)
@@ -295,7 +295,7 @@ def logaddexp(x: Any, y: Any) -> Any:
     Takes two operands of one float or complex dtype and one shape, or one of them 0-d.  The
     imaginary part is between -pi and pi.  Raises TypeError otherwise.
 
-    >>> hloom.ops.exponential.logaddexp(jnp.array([0.0, 1e4]), jnp.array([-jnp.inf, 0.0]))
+    >>> hloom.ops.pointwise.exponential.logaddexp(jnp.array([0.0, 1e4]), jnp.array([-jnp.inf, 0.0]))
     Array([    0., 10000.], dtype=float32)
     """
     return logaddexp_p(x, y)
@@ -319,7 +319,8 @@ def logaddexp2(x: Any, y: Any) -> Any:
     Takes two operands of one float or complex dtype and one shape, or one of them 0-d.  The
     imaginary part is between -pi and pi, divided by log(2).  Raises TypeError otherwise.
 
-    >>> hloom.ops.exponential.logaddexp2(jnp.array([1000.0, 0.0]), jnp.array([1000.0, -jnp.inf]))
+    >>> x, y = jnp.array([1000.0, 0.0]), jnp.array([1000.0, -jnp.inf])
+    >>> hloom.ops.pointwise.exponential.logaddexp2(x, y)
     Array([1001.,    0.], dtype=float32)
     """
     return logaddexp2_p(x, y)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hloom.ops import incomplete_numpy, incomplete_programs
-from hloom.ops.arithmetic import add, div, mul, neg, sub
-from hloom.ops.compare import eq, select
-from hloom.ops.elementwise import Elementwise
-from hloom.ops.exponential import log, log1p
-from hloom.ops.partials import in_float32
-from hloom.ops.special import digamma
+from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.elementary import incomplete_definitions, incomplete_functions
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg, sub
+from hloom.ops.pointwise.compare import eq, select
+from hloom.ops.pointwise.exponential import log, log1p
+from hloom.ops.pointwise.partials import in_float32
+from hloom.ops.pointwise.special import digamma
 
 
 # ---- gamma -------------------------------------------------------------------------------------
@@ -24,8 +24,8 @@ def _gamma_density_tangent(t: Any, out: Any, a: Any, x: Any) -> Any:
 
 gamma_density_p = Elementwise(
     "gamma_density",
-    formula=incomplete_programs.gamma_density,
-    numpy=incomplete_numpy.gamma_density,
+    formula=incomplete_functions.gamma_density,
+    numpy=incomplete_definitions.gamma_density,
     jvp=[
         in_float32(lambda t, out, a, x: mul(t, _times_pull(out, a, x))),
         in_float32(_gamma_density_tangent),
@@ -40,7 +40,7 @@ def gamma_density(a: Any, x: Any) -> Any:
     Takes two operands of one float dtype and one shape, or one of them 0-d; NaN where one is
     negative or both are 0.  Raises TypeError otherwise.
 
-    >>> hloom.ops.incomplete.gamma_density(2.0, jnp.array([0.0, 1.0, 5.0]))
+    >>> hloom.ops.pointwise.incomplete.gamma_density(2.0, jnp.array([0.0, 1.0, 5.0]))
     Array([0.        , 0.36787945, 0.03368973], dtype=float32)
     """
     return gamma_density_p(a, x)
@@ -53,8 +53,8 @@ def _times_pull(density: Any, a: Any, x: Any) -> Any:
 
 igamma_p = Elementwise(
     "igamma",
-    formula=incomplete_programs.igamma,
-    numpy=incomplete_numpy.igamma,
+    formula=incomplete_functions.igamma,
+    numpy=incomplete_definitions.igamma,
     jvp=[
         lambda t, out, a, x: mul(t, igamma_grad_a(a, x)),
         lambda t, out, a, x: mul(t, gamma_density(a, x)),
@@ -79,8 +79,8 @@ def igamma(a: Any, x: Any) -> Any:
 
 igammac_p = Elementwise(
     "igammac",
-    formula=incomplete_programs.igammac,
-    numpy=incomplete_numpy.igammac,
+    formula=incomplete_functions.igammac,
+    numpy=incomplete_definitions.igammac,
     jvp=[
         lambda t, out, a, x: neg(mul(t, igamma_grad_a(a, x))),
         lambda t, out, a, x: neg(mul(t, gamma_density(a, x))),
@@ -108,8 +108,8 @@ def _pull(a: Any, x: Any) -> Any:
 
 igamma_grad_a_p = Elementwise(
     "igamma_grad_a",
-    formula=incomplete_programs.igamma_grad_a,
-    numpy=incomplete_numpy.igamma_grad_a,
+    formula=incomplete_functions.igamma_grad_a,
+    numpy=incomplete_definitions.igamma_grad_a,
     jvp=[None, lambda t, out, a, x: mul(t, _times_pull(gamma_density(a, x), a, x))],
     domain="float",
 )
@@ -136,8 +136,8 @@ def _sample_tangent(t: Any, out: Any, a: Any, x: Any) -> Any:
 
 random_gamma_grad_p = Elementwise(
     "random_gamma_grad",
-    formula=incomplete_programs.random_gamma_grad,
-    numpy=incomplete_numpy.random_gamma_grad,
+    formula=incomplete_functions.random_gamma_grad,
+    numpy=incomplete_definitions.random_gamma_grad,
     jvp=[None, _sample_tangent],
     domain="float",
 )
@@ -174,8 +174,8 @@ def _beta_density_by(t: Any, out: Any, a: Any, b: Any, log: Any) -> Any:
 
 beta_density_p = Elementwise(
     "beta_density",
-    formula=incomplete_programs.beta_density,
-    numpy=incomplete_numpy.beta_density,
+    formula=incomplete_functions.beta_density,
+    numpy=incomplete_definitions.beta_density,
     jvp=[
         in_float32(lambda t, out, a, b, x: _beta_density_by(t, out, a, b, log(x))),
         in_float32(lambda t, out, a, b, x: _beta_density_by(t, out, b, a, log1p(neg(x)))),
@@ -191,7 +191,7 @@ def beta_density(a: Any, b: Any, x: Any) -> Any:
     Takes three operands of one float dtype and one shape, or some of them 0-d; NaN where a or b is
     negative, or x is not between 0 and 1, where it has its limits.  Raises TypeError otherwise.
 
-    >>> hloom.ops.incomplete.beta_density(2.0, 3.0, jnp.array([0.0, 0.5, 1.0]))
+    >>> hloom.ops.pointwise.incomplete.beta_density(2.0, 3.0, jnp.array([0.0, 0.5, 1.0]))
     Array([0. , 1.5, 0. ], dtype=float32)
     """
     return beta_density_p(a, b, x)
@@ -199,8 +199,8 @@ def beta_density(a: Any, b: Any, x: Any) -> Any:
 
 betainc_p = Elementwise(
     "betainc",
-    formula=incomplete_programs.betainc,
-    numpy=incomplete_numpy.betainc,
+    formula=incomplete_functions.betainc,
+    numpy=incomplete_definitions.betainc,
     jvp=[None, None, lambda t, out, a, b, x: mul(t, beta_density(a, b, x))],
     domain="float",
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hloom.ops.arithmetic import add, mul, neg, sub
-from hloom.ops.convert import convert_element_type_p, reduce_precision_p
-from hloom.ops.elementwise import is_narrow
-from hloom.ops.exponential import exp
-from hloom.ops.formula import FLOAT32
-from hloom.ops.shape import stop_gradient
-from hloom.ops.unary import square
+from hloom.ops.common.elementwise import is_narrow
+from hloom.ops.common.expression import FLOAT32
+from hloom.ops.pointwise.arithmetic import add, mul, neg, sub
+from hloom.ops.pointwise.convert import convert_element_type_p, reduce_precision_p
+from hloom.ops.pointwise.exponential import exp
+from hloom.ops.pointwise.unary import square
+from hloom.ops.shapes.shape import stop_gradient
 
 
 def in_float32(partial: Callable[..., Any]) -> Callable[..., Any]:

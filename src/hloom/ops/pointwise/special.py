@@ -7,20 +7,20 @@ from functools import cache
 from math import factorial
 from typing import Any
 
-from hloom.ops import special_numpy, special_programs
-from hloom.ops.arithmetic import add, div, mul, neg, polynomial, sub
-from hloom.ops.compare import eq, gt, lt, select
-from hloom.ops.elementwise import Elementwise
-from hloom.ops.exponential import exp
-from hloom.ops.formula import FLOAT32, chlo
-from hloom.ops.partials import gaussian, in_float32
-from hloom.ops.unary import abs, sign, square
+from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.common.expression import FLOAT32, chlo
+from hloom.ops.elementary import special_definitions, special_functions
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg, polynomial, sub
+from hloom.ops.pointwise.compare import eq, gt, lt, select
+from hloom.ops.pointwise.exponential import exp
+from hloom.ops.pointwise.partials import gaussian, in_float32
+from hloom.ops.pointwise.unary import abs, sign, square
 
 # ---- error function --------------------------------------------------------------------------
 erf_p = Elementwise(
     "erf",
     formula=lambda x: chlo("erf", x),
-    numpy=special_numpy.erf,
+    numpy=special_definitions.erf,
     jvp=[in_float32(lambda t, out, x: mul(t, mul(gaussian(x), 2 / math.sqrt(math.pi))))],
     domain="float",
 )
@@ -39,8 +39,8 @@ def erf(x: Any) -> Any:
 
 erfc_p = Elementwise(
     "erfc",
-    formula=special_programs.erfc,
-    numpy=special_numpy.erfc,
+    formula=special_functions.erfc,
+    numpy=special_definitions.erfc,
     jvp=[in_float32(lambda t, out, x: mul(t, mul(gaussian(x), -2 / math.sqrt(math.pi))))],
     domain="float",
 )
@@ -59,8 +59,8 @@ def erfc(x: Any) -> Any:
 
 erf_inv_p = Elementwise(
     "erf_inv",
-    formula=special_programs.erf_inv,
-    numpy=special_numpy.erf_inv,
+    formula=special_functions.erf_inv,
+    numpy=special_definitions.erf_inv,
     jvp=[in_float32(lambda t, out, x: mul(t, mul(exp(square(out)), math.sqrt(math.pi) / 2)))],
     domain="float",
 )
@@ -80,8 +80,8 @@ def erf_inv(x: Any) -> Any:
 # ---- gamma -----------------------------------------------------------------------------------
 lgamma_p = Elementwise(
     "lgamma",
-    formula=special_programs.lgamma,
-    numpy=special_numpy.lgamma,
+    formula=special_functions.lgamma,
+    numpy=special_definitions.lgamma,
     jvp=[in_float32(lambda t, out, x: mul(t, digamma(x)))],
     domain="float",
 )
@@ -101,8 +101,8 @@ def lgamma(x: Any) -> Any:
 
 digamma_p = Elementwise(
     "digamma",
-    formula=special_programs.digamma,
-    numpy=special_numpy.digamma,
+    formula=special_functions.digamma,
+    numpy=special_definitions.digamma,
     jvp=[in_float32(lambda t, out, x: mul(t, zeta(2.0, x)))],
     domain="float",
 )
@@ -121,8 +121,8 @@ def digamma(x: Any) -> Any:
 
 polygamma_p = Elementwise(
     "polygamma",
-    formula=special_programs.polygamma,
-    numpy=special_numpy.polygamma,
+    formula=special_functions.polygamma,
+    numpy=special_definitions.polygamma,
     jvp=[None, lambda t, out, n, x: mul(t, polygamma(add(n, 1), x))],
     domain="float",
 )
@@ -142,8 +142,8 @@ def polygamma(m: Any, x: Any) -> Any:
 
 zeta_p = Elementwise(
     "zeta",
-    formula=special_programs.zeta,
-    numpy=special_numpy.zeta,
+    formula=special_functions.zeta,
+    numpy=special_definitions.zeta,
     jvp=[None, lambda t, out, x, q: neg(mul(t, mul(x, zeta(add(x, 1), q))))],
     domain="float",
 )
@@ -197,8 +197,8 @@ def _i1_over_x(x: Any) -> Any:
 
 bessel_i0e_p = Elementwise(
     "bessel_i0e",
-    formula=lambda x: special_programs.bessel(x, 0),
-    numpy=special_numpy.bessel_i0e,
+    formula=lambda x: special_functions.bessel(x, 0),
+    numpy=special_definitions.bessel_i0e,
     jvp=[in_float32(lambda t, out, x: neg(mul(t, _excess(x, out, bessel_i1e(x)))))],
     domain="float",
 )
@@ -228,8 +228,8 @@ def _i1e_tangent(t: Any, out: Any, x: Any) -> Any:
 
 bessel_i1e_p = Elementwise(
     "bessel_i1e",
-    formula=lambda x: special_programs.bessel(x, 1),
-    numpy=special_numpy.bessel_i1e,
+    formula=lambda x: special_functions.bessel(x, 1),
+    numpy=special_definitions.bessel_i1e,
     jvp=[in_float32(_i1e_tangent)],
     domain="float",
 )
@@ -257,8 +257,8 @@ def _bessel_i1(x: Any) -> Any:
 
 bessel_i0_p = Elementwise(
     "bessel_i0",
-    formula=special_programs.i0,
-    numpy=special_numpy.i0,
+    formula=special_functions.i0,
+    numpy=special_definitions.i0,
     jvp=[in_float32(lambda t, out, x: mul(t, _bessel_i1(x)))],
     domain="float",
 )
@@ -269,7 +269,7 @@ def bessel_i0(x: Any) -> Any:
 
     Takes and gives floats.  Raises TypeError for other dtypes.
 
-    >>> hloom.ops.special.bessel_i0(jnp.array([0.0, 1.0]))
+    >>> hloom.ops.pointwise.special.bessel_i0(jnp.array([0.0, 1.0]))
     Array([1.       , 1.2660658], dtype=float32)
     """
     return bessel_i0_p(x)

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from hloom.ops import complex_programs, programs
-from hloom.ops.accuracy import check_accuracy
-from hloom.ops.arithmetic import add, div, mul, neg, one_minus_square, sub
-from hloom.ops.compare import gt, select
-from hloom.ops.complex import real
-from hloom.ops.elementwise import Elementwise
-from hloom.ops.euclid import hypot
-from hloom.ops.exponential import exp
-from hloom.ops.partials import in_float32
-from hloom.ops.unary import abs, is_complex, rsqrt, square
+from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.elementary import complex_functions, real_functions
+from hloom.ops.pointwise.accuracy import check_accuracy
+from hloom.ops.pointwise.arithmetic import add, div, mul, neg, one_minus_square, sub
+from hloom.ops.pointwise.compare import gt, select
+from hloom.ops.pointwise.complex import real
+from hloom.ops.pointwise.euclid import hypot
+from hloom.ops.pointwise.exponential import exp
+from hloom.ops.pointwise.partials import in_float32
+from hloom.ops.pointwise.unary import abs, is_complex, rsqrt, square
 
 # ---- of angles -------------------------------------------------------------------------------
 sin_p = Elementwise(
     "sin",
-    formula={"float": programs.sin, "complex": complex_programs.sin},
+    formula={"float": real_functions.sin, "complex": complex_functions.sin},
     numpy=np.sin,
     jvp=[lambda t, out, x: mul(t, cos(x))],
     domain="inexact",
@@ -44,7 +44,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
 
 cos_p = Elementwise(
     "cos",
-    formula={"float": programs.cos, "complex": complex_programs.cos},
+    formula={"float": real_functions.cos, "complex": complex_functions.cos},
     numpy=np.cos,
     jvp=[lambda t, out, x: neg(mul(t, sin(x)))],
     domain="inexact",
@@ -81,7 +81,7 @@ def _tan_tangent(t: Any, out: Any, x: Any) -> Any:
 
 tan_p = Elementwise(
     "tan",
-    formula={"float": programs.tan, "complex": complex_programs.tan},
+    formula={"float": real_functions.tan, "complex": complex_functions.tan},
     numpy=np.tan,
     jvp=[in_float32(_tan_tangent)],
     domain="inexact",
@@ -124,7 +124,7 @@ def _inverse(x: Any) -> Any:
 
 asin_p = Elementwise(
     "asin",
-    formula={"float": programs.asin, "complex": complex_programs.asin},
+    formula={"float": real_functions.asin, "complex": complex_functions.asin},
     numpy=np.arcsin,
     jvp=[in_float32(lambda t, out, x: mul(t, _inverse_root(x, cos, out)))],
     domain="inexact",
@@ -144,7 +144,7 @@ def asin(x: Any) -> Any:
 
 acos_p = Elementwise(
     "acos",
-    formula={"float": programs.acos, "complex": complex_programs.acos},
+    formula={"float": real_functions.acos, "complex": complex_functions.acos},
     numpy=np.arccos,
     jvp=[in_float32(lambda t, out, x: neg(mul(t, _inverse_root(x, sin, out))))],
     domain="inexact",
@@ -170,7 +170,7 @@ def _atan_tangent(t: Any, out: Any, x: Any) -> Any:
 
 atan_p = Elementwise(
     "atan",
-    formula={"float": programs.atan, "complex": complex_programs.atan},
+    formula={"float": real_functions.atan, "complex": complex_functions.atan},
     numpy=np.arctan,
     jvp=[in_float32(_atan_tangent)],
     domain="inexact",
@@ -196,7 +196,7 @@ def _atan2_share(t: Any, y: Any, x: Any, numerator: Any) -> Any:
 
 atan2_p = Elementwise(
     "atan2",
-    formula=programs.atan2,
+    formula=real_functions.atan2,
     numpy=np.arctan2,
     jvp=[
         in_float32(lambda t, out, y, x: _atan2_share(t, y, x, x)),
@@ -221,7 +221,7 @@ def atan2(x: Any, y: Any) -> Any:
 # ---- hyperbolic ------------------------------------------------------------------------------
 sinh_p = Elementwise(
     "sinh",
-    formula={"float": programs.sinh, "complex": complex_programs.sinh},
+    formula={"float": real_functions.sinh, "complex": complex_functions.sinh},
     numpy=np.sinh,
     jvp=[lambda t, out, x: mul(t, cosh(x))],
     domain="inexact",
@@ -241,7 +241,7 @@ def sinh(x: Any) -> Any:
 
 cosh_p = Elementwise(
     "cosh",
-    formula={"float": programs.cosh, "complex": complex_programs.cosh},
+    formula={"float": real_functions.cosh, "complex": complex_functions.cosh},
     numpy=np.cosh,
     jvp=[lambda t, out, x: mul(t, sinh(x))],
     domain="inexact",
@@ -261,7 +261,7 @@ def cosh(x: Any) -> Any:
 
 tanh_p = Elementwise(
     "tanh",
-    formula={"float": programs.tanh, "complex": complex_programs.tanh},
+    formula={"float": real_functions.tanh, "complex": complex_functions.tanh},
     numpy=np.tanh,
     jvp=[in_float32(lambda t, out, x: mul(t, _sech_squared(x, out)))],
     domain="inexact",
@@ -291,7 +291,7 @@ def _asinh_tangent(t: Any, out: Any, x: Any) -> Any:
 
 asinh_p = Elementwise(
     "asinh",
-    formula={"float": programs.asinh, "complex": complex_programs.asinh},
+    formula={"float": real_functions.asinh, "complex": complex_functions.asinh},
     numpy=np.arcsinh,
     jvp=[in_float32(_asinh_tangent)],
     domain="inexact",
@@ -311,7 +311,7 @@ def asinh(x: Any) -> Any:
 
 acosh_p = Elementwise(
     "acosh",
-    formula={"float": programs.acosh, "complex": complex_programs.acosh},
+    formula={"float": real_functions.acosh, "complex": complex_functions.acosh},
     numpy=np.arccosh,
     jvp=[in_float32(lambda t, out, x: mul(t, mul(rsqrt(sub(x, 1)), rsqrt(add(x, 1)))))],
     domain="inexact",
@@ -331,7 +331,7 @@ def acosh(x: Any) -> Any:
 
 atanh_p = Elementwise(
     "atanh",
-    formula={"float": programs.atanh, "complex": complex_programs.atanh},
+    formula={"float": real_functions.atanh, "complex": complex_functions.atanh},
     numpy=np.arctanh,
     jvp=[in_float32(lambda t, out, x: mul(t, _inverse(x)))],
     domain="inexact",

@@ -12,14 +12,15 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
-from hloom.ops import complex_programs, linear, programs
-from hloom.ops.accuracy import check_accuracy
-from hloom.ops.arithmetic import div, divide_complex, mul, neg
-from hloom.ops.compare import eq, ge, select
-from hloom.ops.complex import complex, conj, imag, real
-from hloom.ops.elementwise import Elementwise, flat, part_dtype
-from hloom.ops.formula import BOOL, FLOAT32, FLOAT64, Term, where
-from hloom.ops.strict import strict
+from hloom.core.support.strict import strict
+from hloom.ops.common import linear
+from hloom.ops.common.elementwise import Elementwise, flat, part_dtype
+from hloom.ops.common.expression import BOOL, FLOAT32, FLOAT64, Term, where
+from hloom.ops.elementary import complex_functions, real_functions
+from hloom.ops.pointwise.accuracy import check_accuracy
+from hloom.ops.pointwise.arithmetic import div, divide_complex, mul, neg
+from hloom.ops.pointwise.compare import eq, ge, select
+from hloom.ops.pointwise.complex import complex, conj, imag, real
 
 
 def is_complex(x: Any) -> bool:
@@ -43,7 +44,7 @@ sign_p = Elementwise(
     formula={
         "float": lambda x: where(x == 0.0, x.full(0.0), x.apply("sign")),  # XLA keeps -0.0
         "unsigned": lambda x: (x != 0).to(x.dtype),  # StableHLO's takes none
-        "complex": complex_programs.sign,
+        "complex": complex_functions.sign,
     },
     numpy=np.sign,
     jvp=[_sign_tangent],
@@ -62,7 +63,7 @@ def sign(x: Any) -> Any:
 
 
 def _abs_complex(x: Term) -> Term:
-    return complex_programs.hypot(x.real, x.imag)
+    return complex_functions.hypot(x.real, x.imag)
 
 
 def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
@@ -320,7 +321,7 @@ def _by_squares(x: Any, n: int) -> Any:
 def _write_integer_pow(x: Term, *, y: int) -> Term:
     kind = dtypes.kind(x.dtype)
     if y == -1 and kind == "complex":
-        return complex_programs.reciprocal(x)
+        return complex_functions.reciprocal(x)
     if y < 0 and kind == "complex":
         return divide_complex(x.full(1.0), _by_squares(x, -y))
     if x.dtype == FLOAT32 and not -1 <= y <= 4:
@@ -392,7 +393,7 @@ def reciprocal(x: Any) -> Any:
 sqrt_p = Elementwise(
     "sqrt",
     hlo="sqrt",
-    formula={"complex": complex_programs.sqrt},
+    formula={"complex": complex_functions.sqrt},
     numpy=np.sqrt,
     jvp=[lambda t, out, x: div(mul(t, 0.5), out)],
     domain="inexact",
@@ -427,7 +428,7 @@ rsqrt_p = Elementwise(
     "rsqrt",
     formula={
         "float": lambda x: x.apply("rsqrt"),  # a formula, since f16 must be computed in f32
-        "complex": complex_programs.rsqrt,
+        "complex": complex_functions.rsqrt,
     },
     numpy=numpy_rsqrt,
     jvp=[lambda t, out, x: mul(t, mul(-0.5, div(out, x)))],
@@ -451,7 +452,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
 
 cbrt_p = Elementwise(
     "cbrt",
-    formula=programs.cbrt,
+    formula=real_functions.cbrt,
     numpy=np.cbrt,
     jvp=[lambda t, out, x: mul(t, div(1 / 3, square(out)))],
     domain="float",

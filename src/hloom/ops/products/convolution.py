@@ -17,16 +17,16 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import refuse_sharding, strict
 from hloom.errors import ShapeError, UnsupportedError
-from hloom.ops import convolution_programs as programs
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dot import accumulation_dtype
-from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
-from hloom.ops.linear import full, move, plus, zeros
-from hloom.ops.precision import pair_precision
-from hloom.ops.shape import canonical_shape, integers, reshape, rev
-from hloom.ops.strict import refuse_sharding, strict
-from hloom.ops.windows import Window, dilated, padtype_to_pads, pairs
+from hloom.ops.common.elementwise import accumulator, check_domain, check_same_dtype
+from hloom.ops.common.linear import full, move, plus, zeros
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.products import convolution_kernels as programs
+from hloom.ops.products.dot import accumulation_dtype
+from hloom.ops.products.precision import pair_precision
+from hloom.ops.reductions.windows import Window, dilated, padtype_to_pads, pairs
+from hloom.ops.shapes.shape import canonical_shape, integers, reshape, rev
 
 Axes = tuple[int, ...]
 
@@ -333,9 +333,7 @@ def _is_plain_row(block: Any, lhs: Any, rhs: Any, conv: Conv) -> bool:
     return plain and lhs.aval.dtype == np.float32 and not block.exact
 
 
-def _write_rows(
-    block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes
-) -> Any:
+def _write_rows(block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes) -> Any:
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
     n, k = spatial_sizes(lhs.aval, lhs_spec)[0], spatial_sizes(rhs.aval, rhs_spec)[0]
     if programs.block_size(n, k):
@@ -385,9 +383,7 @@ def _lhs_cotangent(ct: Any, lhs: ShapedArray, rhs: Any, conv: Conv, extra: Any) 
     flipped = rev(rhs, rhs_spec[2:])
     # Output features (g, o) and input features i become output (g, i) and input o.
     swapped = _insert(_extract(flipped, rhs_spec[0], groups), rhs_spec[1], 1)
-    numbers = ConvDimensionNumbers(
-        out_spec, (rhs_spec[1], rhs_spec[0], *rhs_spec[2:]), lhs_spec
-    )
+    numbers = ConvDimensionNumbers(out_spec, (rhs_spec[1], rhs_spec[0], *rhs_spec[2:]), lhs_spec)
     back = conv._replace(
         window_strides=conv.lhs_dilation, padding=tuple(padding), lhs_dilation=conv.window_strides,
         dimension_numbers=numbers, feature_group_count=groups, batch_group_count=1,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hloom.core.aval import ShapedArray
-from hloom.ops.windows import Window, dilated
+from hloom.ops.reductions.windows import Window, dilated
 
 INT32 = np.dtype(np.int32)
 
@@ -75,9 +75,7 @@ def _by_matrix(block: Any, x: Any, kernel: Any, padding: tuple[int, int]) -> Any
     count = -(-m // size)
     padded = _resized(block, x, low, (count + pieces - 1) * size)
     blocks = block.barrier(block.reshape(padded, (rows, count + pieces - 1, size)))
-    shifted = [
-        block.slice(blocks, (0, i, 0), (rows, i + count, size)) for i in range(pieces)
-    ]
+    shifted = [block.slice(blocks, (0, i, 0), (rows, i + count, size)) for i in range(pieces)]
     windows = block.barrier(block.concatenate(shifted, 2))
     matrix = _toeplitz(block, kernel, size, pieces * size)
     out = block.op(
@@ -164,9 +162,7 @@ def _padded(block: Any, x: Any, window: Window) -> Any:
     )  # fmt: skip
 
 
-def _seen(
-    block: Any, x: Any, place: Sequence[Any], counts: Sequence[int], window: Window
-) -> Any:
+def _seen(block: Any, x: Any, place: Sequence[Any], counts: Sequence[int], window: Window) -> Any:
     """The elements that one place of the kernel meets: [n,g,*counts]."""
     starts = [
         at * inner if isinstance(at, int) else block.mul(at, inner)

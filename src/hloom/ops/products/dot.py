@@ -12,17 +12,18 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import refuse_sharding, strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import mul
-from hloom.ops.convert import (
+from hloom.ops.common.elementwise import check_domain, check_same_dtype
+from hloom.ops.common.linear import broadcast_in_dim, inverse, move, plus, transpose
+from hloom.ops.common.reduction_layouts import fold
+from hloom.ops.pointwise.arithmetic import mul
+from hloom.ops.pointwise.convert import (
     convert_element_type,
     convert_element_type_p,
     reduce_precision_p,
 )
-from hloom.ops.elementwise import check_domain, check_same_dtype
-from hloom.ops.folds import fold
-from hloom.ops.linear import broadcast_in_dim, inverse, move, plus, transpose
-from hloom.ops.precision import (
+from hloom.ops.products.precision import (
     DotAlgorithm,
     DotAlgorithmPreset,
     algorithm_of,
@@ -32,8 +33,7 @@ from hloom.ops.precision import (
     precision_of_derivative,
     working_dtype,
 )
-from hloom.ops.shape import array_dtype, integers, reshape
-from hloom.ops.strict import refuse_sharding, strict
+from hloom.ops.shapes.shape import array_dtype, integers, reshape
 
 Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
@@ -171,9 +171,7 @@ class DotGeneral(Primitive):
         batch = [lhs.shape[i] for i in lhs_batch]
         size = prod(lhs.shape[i] for i in lhs_contract)
         rows, columns = [lhs.shape[i] for i in lhs_free], [rhs.shape[i] for i in rhs_free]
-        left = lhs.transpose(lhs_batch + lhs_free + lhs_contract).reshape(
-            *batch, prod(rows), size
-        )
+        left = lhs.transpose(lhs_batch + lhs_free + lhs_contract).reshape(*batch, prod(rows), size)
         right = rhs.transpose(rhs_batch + rhs_contract + rhs_free).reshape(
             *batch, size, prod(columns)
         )
@@ -418,9 +416,7 @@ def dot_general(
     dtype = accumulation_dtype("dot_general", lhs.aval.dtype, preferred_element_type)
     names = canonical_precision(precision)
     extra = {} if names is None else {"precision": names}
-    return dot_general_p(
-        lhs, rhs, dimension_numbers=numbers, preferred_element_type=dtype, **extra
-    )
+    return dot_general_p(lhs, rhs, dimension_numbers=numbers, preferred_element_type=dtype, **extra)
 
 
 @strict

@@ -12,15 +12,15 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import mul
-from hloom.ops.compare import eq, select
-from hloom.ops.complex import conj, real
-from hloom.ops.elementwise import part_dtype
-from hloom.ops.linear import Linear, move
-from hloom.ops.shape import broadcasted_iota, integers
-from hloom.ops.slicing import pad
-from hloom.ops.strict import strict
+from hloom.ops.common.elementwise import part_dtype
+from hloom.ops.common.linear import Linear, move
+from hloom.ops.pointwise.arithmetic import mul
+from hloom.ops.pointwise.compare import eq, select
+from hloom.ops.pointwise.complex import conj, real
+from hloom.ops.shapes.shape import broadcasted_iota, integers
+from hloom.ops.shapes.slicing import pad
 
 
 class FftType(Enum):

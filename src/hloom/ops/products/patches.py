@@ -13,9 +13,14 @@ from typing import Any
 
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops.convert import convert_element_type
-from hloom.ops.convolution import (
+from hloom.ops.common.elementwise import check_same_dtype
+from hloom.ops.common.expression import FLOAT32
+from hloom.ops.common.linear import constant, full, inverse, transpose
+from hloom.ops.indexing.gather import default_zero
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.products.convolution import (
     TRANSPOSE_NUMBERS,
     Axes,
     ConvDimensionNumbers,
@@ -25,17 +30,12 @@ from hloom.ops.convolution import (
     spatial_sizes,
     transposed_padding,
 )
-from hloom.ops.dot import accumulation_dtype, dot_general
-from hloom.ops.elementwise import check_same_dtype
-from hloom.ops.formula import FLOAT32
-from hloom.ops.gather import default_zero
-from hloom.ops.linear import constant, full, inverse, transpose
-from hloom.ops.precision import pair_precision
-from hloom.ops.shape import canonical_shape, integers, reshape
-from hloom.ops.slicing import pad, stack
-from hloom.ops.slicing import slice as slice_
-from hloom.ops.strict import strict
-from hloom.ops.windows import Window, pairs, window_of
+from hloom.ops.products.dot import accumulation_dtype, dot_general
+from hloom.ops.products.precision import pair_precision
+from hloom.ops.reductions.windows import Window, pairs, window_of
+from hloom.ops.shapes.shape import canonical_shape, integers, reshape
+from hloom.ops.shapes.slicing import pad, stack
+from hloom.ops.shapes.slicing import slice as slice_
 
 
 def _window(
@@ -91,9 +91,7 @@ def _patches(x: Any, window: Window) -> Any:
     x = pad(x, zero, [(0, 0, 0), (0, 0, 0), *config])
     for i, (size, stride, inner) in enumerate(zip(window[0], window.window_strides, window[4])):
         axis = 2 + 2 * i  # behind the kernel's axes that are there already
-        parts = [
-            _strided(x, axis, place * inner, counts[i], stride) for place in range(size)
-        ]
+        parts = [_strided(x, axis, place * inner, counts[i], stride) for place in range(size)]
         x = stack(parts, 2 + i)
     return x
 

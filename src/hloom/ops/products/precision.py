@@ -16,7 +16,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.ops.elementwise import accumulator, types_text
+from hloom.ops.common.elementwise import accumulator, types_text
 
 
 class Precision(Enum):

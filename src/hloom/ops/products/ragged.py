@@ -18,11 +18,22 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import refuse_sharding, strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops import ragged_programs as programs
-from hloom.ops.compare import ne
-from hloom.ops.convert import convert_element_type
-from hloom.ops.dot import (
+from hloom.ops.common.elementwise import accumulator, check_domain, check_same_dtype
+from hloom.ops.common.linear import (
+    batch_first,
+    broadcast_in_dim,
+    constant,
+    full,
+    move,
+    plus,
+    transpose,
+)
+from hloom.ops.pointwise.compare import ne
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.products import ragged_kernels as programs
+from hloom.ops.products.dot import (
     Axes,
     DotDimensionNumbers,
     Numbers,
@@ -34,20 +45,13 @@ from hloom.ops.dot import (
     of_one_dtype,
     rounded_dtype,
 )
-from hloom.ops.elementwise import accumulator, check_domain, check_same_dtype
-from hloom.ops.linear import (
-    batch_first,
-    broadcast_in_dim,
-    constant,
-    full,
-    move,
-    plus,
-    transpose,
+from hloom.ops.products.precision import (
+    canonical_precision,
+    check_algorithm,
+    precision_of_derivative,
 )
-from hloom.ops.precision import canonical_precision, check_algorithm, precision_of_derivative
-from hloom.ops.ragged_programs import INT32
-from hloom.ops.shape import integers, reshape
-from hloom.ops.strict import refuse_sharding, strict
+from hloom.ops.products.ragged_kernels import INT32
+from hloom.ops.shapes.shape import integers, reshape
 
 
 # ---- the primitives -----------------------------------------------------------------------------

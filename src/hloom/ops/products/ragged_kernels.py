@@ -17,19 +17,19 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.aval import ShapedArray
-from hloom.ops.arithmetic import add, div, mul, sub
-from hloom.ops.binary import bitwise_and
-from hloom.ops.binary import min as min_
-from hloom.ops.compare import clamp, le, lt, select
-from hloom.ops.convert import convert_element_type
-from hloom.ops.cumulative import cumsum
-from hloom.ops.dot import dot_general_p
-from hloom.ops.dynamic_slicing import dynamic_slice, dynamic_update_slice
-from hloom.ops.elementwise import accumulator
-from hloom.ops.linear import broadcast_in_dim, full, transpose
-from hloom.ops.searching import searchsorted, taken
-from hloom.ops.shape import broadcasted_iota, iota, reshape
-from hloom.ops.slicing import index_in_dim, pad, slice_in_dim, stack
+from hloom.ops.common.elementwise import accumulator
+from hloom.ops.common.linear import broadcast_in_dim, full, transpose
+from hloom.ops.indexing.dynamic_slicing import dynamic_slice, dynamic_update_slice
+from hloom.ops.order.searching import searchsorted, taken
+from hloom.ops.pointwise.arithmetic import add, div, mul, sub
+from hloom.ops.pointwise.binary import bitwise_and
+from hloom.ops.pointwise.binary import min as min_
+from hloom.ops.pointwise.compare import clamp, le, lt, select
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.products.dot import dot_general_p
+from hloom.ops.reductions.cumulative import cumsum
+from hloom.ops.shapes.shape import broadcasted_iota, iota, reshape
+from hloom.ops.shapes.slicing import index_in_dim, pad, slice_in_dim, stack
 
 INT32 = np.dtype(np.int32)
 

@@ -11,20 +11,20 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
-from hloom.ops.arithmetic import add, mul, neg, sub
-from hloom.ops.binary import max as max_
-from hloom.ops.binary import min as min_
-from hloom.ops.compare import eq, numpy_max, numpy_min, select_n
-from hloom.ops.cumulative_programs import running
-from hloom.ops.elementwise import check_domain, is_narrow
-from hloom.ops.exponential import exp, log1p
-from hloom.ops.linear import full, zeros
-from hloom.ops.recurrence import linear_recurrence_p, previous
-from hloom.ops.shape import rev
-from hloom.ops.slicing import concatenate, slice_in_dim
-from hloom.ops.strict import strict
-from hloom.ops.unary import abs as abs_
+from hloom.ops.common.elementwise import check_domain, is_narrow
+from hloom.ops.common.linear import full, zeros
+from hloom.ops.pointwise.arithmetic import add, mul, neg, sub
+from hloom.ops.pointwise.binary import max as max_
+from hloom.ops.pointwise.binary import min as min_
+from hloom.ops.pointwise.compare import eq, numpy_max, numpy_min, select_n
+from hloom.ops.pointwise.exponential import exp, log1p
+from hloom.ops.pointwise.unary import abs as abs_
+from hloom.ops.reductions.recurrence import linear_recurrence_p, previous
+from hloom.ops.reductions.running_totals import running
+from hloom.ops.shapes.shape import rev
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
 
 Combine = Callable[..., Any]
 

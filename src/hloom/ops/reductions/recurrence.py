@@ -9,11 +9,11 @@ import numpy as np
 
 from hloom.core.aval import ShapedArray
 from hloom.core.primitive import Primitive, is_linear
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.cumulative_programs import running
-from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
-from hloom.ops.linear import batch_first, full, plus
-from hloom.ops.slicing import concatenate, slice_in_dim
+from hloom.ops.common.elementwise import check_domain, check_same_dtype, is_narrow
+from hloom.ops.common.linear import batch_first, full, plus
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.reductions.running_totals import running
+from hloom.ops.shapes.slicing import concatenate, slice_in_dim
 
 
 def previous(x: Any, first: Any, *, axis: int, reverse: bool) -> Any:

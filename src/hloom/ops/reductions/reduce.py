@@ -15,16 +15,11 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import add, div, mul
-from hloom.ops.binary import bitwise_or, max_p, min_p
-from hloom.ops.binary import max as max_
-from hloom.ops.binary import min as min_
-from hloom.ops.compare import complex_at_least, complex_at_most, eq, ne, select_n
-from hloom.ops.elementwise import check_countable, check_domain, is_narrow
-from hloom.ops.folds import SMALL, first_extreme, fold
-from hloom.ops.formula import Term, where
-from hloom.ops.linear import (
+from hloom.ops.common.elementwise import check_countable, check_domain, is_narrow
+from hloom.ops.common.expression import Term, where
+from hloom.ops.common.linear import (
     broadcast_in_dim,
     constant,
     full,
@@ -34,9 +29,14 @@ from hloom.ops.linear import (
     transpose,
     zeros,
 )
-from hloom.ops.shape import array_dtype, integers, reshape
-from hloom.ops.slicing import pad, slice_in_dim
-from hloom.ops.strict import strict
+from hloom.ops.common.reduction_layouts import SMALL, first_extreme, fold
+from hloom.ops.pointwise.arithmetic import add, div, mul
+from hloom.ops.pointwise.binary import bitwise_or, max_p, min_p
+from hloom.ops.pointwise.binary import max as max_
+from hloom.ops.pointwise.binary import min as min_
+from hloom.ops.pointwise.compare import complex_at_least, complex_at_most, eq, ne, select_n
+from hloom.ops.shapes.shape import array_dtype, integers, reshape
+from hloom.ops.shapes.slicing import pad, slice_in_dim
 
 Axes = tuple[int, ...]
 
@@ -256,9 +256,7 @@ reduce_prod_p = ReduceProd(
     "reduce_prod", hlo="multiply", numpy=np.multiply, identity=lambda dtype: 1, domain="number",
     widen=True,
 )  # fmt: skip
-reduce_max_p = Extreme(
-    "reduce_max", combine=max_, hlo="maximum", numpy=np.maximum, identity=lowest
-)
+reduce_max_p = Extreme("reduce_max", combine=max_, hlo="maximum", numpy=np.maximum, identity=lowest)
 reduce_min_p = Extreme(
     "reduce_min", combine=min_, hlo="minimum", numpy=np.minimum, identity=highest
 )
@@ -375,9 +373,7 @@ def _first_complex(direction: str, block: Any, *operands: Any) -> list[Any]:
 class ArgExtreme(Primitive):
     """f32[2,3] -- axes=(1,), index_dtype=int32 --> i32[2].  The first of equals; the first NaN."""
 
-    def __init__(
-        self, name: str, *, direction: str, numpy: Any, identity: Callable[..., Any]
-    ):
+    def __init__(self, name: str, *, direction: str, numpy: Any, identity: Callable[..., Any]):
         super().__init__(name)
         self.direction = direction
         self.function = numpy

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom.core.aval import ShapedArray
-from hloom.ops.folds import fold
-from hloom.ops.slicing import write_pad
+from hloom.ops.common.reduction_layouts import fold
+from hloom.ops.shapes.slicing import write_pad
 
 # combine(block, left, right): for the operands at earlier and at later places of a window.
 Combine = Callable[[Any, list[Any], list[Any]], list[Any]]

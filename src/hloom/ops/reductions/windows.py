@@ -19,8 +19,14 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError, UnsupportedError
-from hloom.ops.compare import (
+from hloom.ops.common.elementwise import check_domain, check_same_dtype, is_narrow
+from hloom.ops.common.expression import Term, where
+from hloom.ops.common.linear import batch_first, constant, zeros
+from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
+from hloom.ops.indexing.gather import scatter_add
+from hloom.ops.pointwise.compare import (
     complex_at_least,
     complex_at_most,
     larger,
@@ -28,16 +34,10 @@ from hloom.ops.compare import (
     numpy_min,
     smaller,
 )
-from hloom.ops.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.elementwise import check_domain, check_same_dtype, is_narrow
-from hloom.ops.formula import Term, where
-from hloom.ops.gather import scatter_add
-from hloom.ops.linear import batch_first, constant, zeros
-from hloom.ops.reduce import highest, lowest
-from hloom.ops.shape import canonical_shape, integers, iota, reshape
-from hloom.ops.slicing import pad
-from hloom.ops.strict import strict
-from hloom.ops.window_programs import slide
+from hloom.ops.reductions.reduce import highest, lowest
+from hloom.ops.reductions.window_kernels import slide
+from hloom.ops.shapes.shape import canonical_shape, integers, iota, reshape
+from hloom.ops.shapes.slicing import pad
 
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
@@ -289,9 +289,7 @@ class ReduceWindowSum(ReduceWindow):
         if not ct.aval.size or not x.aval.size:
             return [zeros(x.aval)]
         config = []
-        for n, m, w, stride, (low, _), base, inner in zip(
-            x.aval.shape, ct.aval.shape, *window
-        ):
+        for n, m, w, stride, (low, _), base, inner in zip(x.aval.shape, ct.aval.shape, *window):
             reach = (w - 1) * inner
             before = reach - low
             behind = (n - 1) * base + reach + 1 - dilated(m, stride) - before

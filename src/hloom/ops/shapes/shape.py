@@ -17,10 +17,17 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
+from hloom.core.support.strict import refuse_data, refuse_sharding, strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.convert import convert_element_type
-from hloom.ops.linear import Linear, broadcast_in_dim, constant, move, spread_scalar, transpose
-from hloom.ops.strict import refuse_data, refuse_sharding, strict
+from hloom.ops.common.linear import (
+    Linear,
+    broadcast_in_dim,
+    constant,
+    move,
+    spread_scalar,
+    transpose,
+)
+from hloom.ops.pointwise.convert import convert_element_type
 
 
 # ---- shapes and axes as users write them ----------------------------------------------------
@@ -115,7 +122,10 @@ reshape_p = Reshape("reshape")
 
 @strict
 def reshape(
-    operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None, *,
+    operand: Any,
+    new_sizes: Sequence[int],
+    dimensions: Sequence[int] | None = None,
+    *,
     out_sharding: None = None,
 ) -> Any:
     """The same elements, in row-major order, as an array of shape `new_sizes`.
@@ -276,9 +286,7 @@ class Rev(Linear):
 
     def infer(self, x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray:
         # StableHLO reverse C2, C3: distinct axes in range
-        if len(set(dimensions)) != len(dimensions) or any(
-            not 0 <= d < x.ndim for d in dimensions
-        ):
+        if len(set(dimensions)) != len(dimensions) or any(not 0 <= d < x.ndim for d in dimensions):
             raise ShapeError(
                 f"rev takes distinct axes of {x}, each from 0 to {x.ndim - 1}; got {dimensions}"
             )
@@ -338,9 +346,7 @@ class Iota(Primitive):
 
     def numpy(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> Any:
         counts = np.arange(shape[dimension]).astype(dtype)
-        return np.broadcast_to(
-            counts.reshape([-1] + [1] * (len(shape) - dimension - 1)), shape
-        )
+        return np.broadcast_to(counts.reshape([-1] + [1] * (len(shape) - dimension - 1)), shape)
 
     def emit(self, block: Any, out: ShapedArray, *, dtype: Any, shape: Any, dimension: int) -> Any:
         return block.iota(out, dimension)

@@ -18,12 +18,10 @@ from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import Primitive, is_linear
+from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError
-from hloom.ops.arithmetic import sub
-from hloom.ops.compare import select_n
-from hloom.ops.convert import convert_element_type
-from hloom.ops.elementwise import check_same_dtype, types_text
-from hloom.ops.linear import (
+from hloom.ops.common.elementwise import check_same_dtype, types_text
+from hloom.ops.common.linear import (
     Linear,
     batch_first,
     broadcast_in_dim,
@@ -34,7 +32,10 @@ from hloom.ops.linear import (
     sum_all,
     zeros,
 )
-from hloom.ops.shape import (
+from hloom.ops.pointwise.arithmetic import sub
+from hloom.ops.pointwise.compare import select_n
+from hloom.ops.pointwise.convert import convert_element_type
+from hloom.ops.shapes.shape import (
     array_dtype,
     canonical_axis,
     expand_dims,
@@ -42,7 +43,6 @@ from hloom.ops.shape import (
     reshape,
     squeeze,
 )
-from hloom.ops.strict import strict
 
 _range = slice  # the builtin: this module has a `slice` of its own
 
@@ -214,9 +214,7 @@ class Pad(Primitive):
     elements; negative `low` and `high` take elements away, after the interior was filled.
     """
 
-    def infer(
-        self, x: ShapedArray, value: ShapedArray, *, padding_config: Config
-    ) -> ShapedArray:
+    def infer(self, x: ShapedArray, value: ShapedArray, *, padding_config: Config) -> ShapedArray:
         check_same_dtype("pad", (x, value))
         text = f"pad of {x} with padding_config {padding_config}"
         if value.shape:  # StableHLO pad C1

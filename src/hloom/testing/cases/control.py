@@ -9,15 +9,15 @@ import numpy as np
 import hloom.numpy as jnp
 from hloom import dtypes
 from hloom.control.associative import associative_scan
-from hloom.control.branches import cond, switch
 from hloom.control.composite import composite
-from hloom.control.decorator import jit
-from hloom.control.linear_solve import custom_linear_solve
-from hloom.control.looping import fori_loop, scan, while_loop
-from hloom.control.looping import map as each
-from hloom.control.root import custom_root
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.trigonometric import cos, sin
+from hloom.control.cond.branches import cond, switch
+from hloom.control.jit.decorator import jit
+from hloom.control.loops.public import fori_loop, scan, while_loop
+from hloom.control.loops.public import map as each
+from hloom.control.solve.linear_solve import custom_linear_solve
+from hloom.control.solve.root import custom_root
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.trigonometric import cos, sin
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
 from hloom.testing.operands import SINGLE

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
-from hloom.ops.gather import gather, scatter_add
-from hloom.ops.scatter import (
+from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
+from hloom.ops.indexing.gather import gather, scatter_add
+from hloom.ops.indexing.scatter import (
     scatter,
     scatter_apply,
     scatter_max,
@@ -18,9 +17,10 @@ from hloom.ops.scatter import (
     scatter_mul,
     scatter_sub,
 )
-from hloom.ops.searching import order_statistics, searchsorted
-from hloom.ops.shape import full_like
-from hloom.ops.sorting import approx_max_k, approx_min_k, argsort, sort, sort_key_val, top_k
+from hloom.ops.order.searching import order_statistics, searchsorted
+from hloom.ops.order.sorting import approx_max_k, approx_min_k, argsort, sort, sort_key_val, top_k
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.shapes.shape import full_like
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
 from hloom.testing.operands import NUMBERS, ORDERED

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import hloom.numpy as jnp
-from hloom.ops.eigen import eig, eigh, schur
-from hloom.ops.factorizations import (
+from hloom.ops.linalg.eigen import eig, eigh, schur
+from hloom.ops.linalg.factorizations import (
     cholesky,
     cholesky_update,
     lu,
@@ -21,11 +21,11 @@ from hloom.ops.factorizations import (
     lu_pivots_to_permutation,
     symmetric_product,
 )
-from hloom.ops.linalg import adjoint, matmul, scale_columns, scale_rows
-from hloom.ops.orthogonal import hessenberg, householder_product, ormqr, qr, tridiagonal
-from hloom.ops.singular import polar, svd
-from hloom.ops.solves import lu_solve, solve, tridiagonal_solve
-from hloom.ops.triangular import triangular_solve
+from hloom.ops.linalg.matrix_functions import adjoint, matmul, scale_columns, scale_rows
+from hloom.ops.linalg.orthogonal import hessenberg, householder_product, ormqr, qr, tridiagonal
+from hloom.ops.linalg.singular import polar, svd
+from hloom.ops.linalg.solves import lu_solve, solve, tridiagonal_solve
+from hloom.ops.linalg.triangular import triangular_solve
 from hloom.testing.case import Case
 
 REAL = ("float32", "float64")

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from hloom.ops import (
+from hloom.ops.elementary import incomplete_definitions as incomplete_
+from hloom.ops.elementary import special_definitions as definitions
+from hloom.ops.pointwise import (
     arithmetic,
     binary,
     compare,
     complex,
     exponential,
     incomplete,
-    incomplete_numpy,
     special,
-    special_numpy,
     trigonometric,
     unary,
 )
@@ -207,67 +207,67 @@ CASES = [
     row("atanh", trigonometric.atanh, INEXACT, INSIDE, INSIDE, np.arctanh, (1.5, 2, 20), OURS),
     # special functions
     row(
-        "erf", special.erf, FLOATS, SOME, SOME, special_numpy.erf, (30, 3, 0),
+        "erf", special.erf, FLOATS, SOME, SOME, definitions.erf, (30, 3, 0),
         "XLA's, or the interpreter's expansion",
     ),
-    row("erfc", special.erfc, FLOATS, SOME, SOME, special_numpy.erfc, (1, 5, 0), OURS),
+    row("erfc", special.erfc, FLOATS, SOME, SOME, definitions.erfc, (1, 5, 0), OURS),
     row(
-        "erf_inv", special.erf_inv, FLOATS, INSIDE, INSIDE, special_numpy.erf_inv, (65, 8, 0), XLA
+        "erf_inv", special.erf_inv, FLOATS, INSIDE, INSIDE, definitions.erf_inv, (65, 8, 0), XLA
     ),
     row(
-        "lgamma", special.lgamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.lgamma,
+        "lgamma", special.lgamma, FLOATS, ((2.5, 50),), ((2.5, 9),), definitions.lgamma,
         (1, 80, 0), "math.lgamma's own error"
     ),
     row(
-        "digamma", special.digamma, FLOATS, ((2.5, 50),), ((2.5, 9),), special_numpy.digamma,
+        "digamma", special.digamma, FLOATS, ((2.5, 50),), ((2.5, 9),), definitions.digamma,
         (1, 16, 0), OURS
     ),
     row(
-        "bessel_i0", special.bessel_i0, FLOATS, WIDE, SOME, special_numpy.i0, (3, 9, 0),
+        "bessel_i0", special.bessel_i0, FLOATS, WIDE, SOME, definitions.i0, (3, 9, 0),
         "a product with exp, twice"
     ),
     row(
-        "bessel_i0e", special.bessel_i0e, FLOATS, WIDE, AWAY, special_numpy.bessel_i0e, (1, 4, 0),
+        "bessel_i0e", special.bessel_i0e, FLOATS, WIDE, AWAY, definitions.bessel_i0e, (1, 4, 0),
         OURS
     ),
     row(
-        "bessel_i1e", special.bessel_i1e, FLOATS, WIDE, AWAY, special_numpy.bessel_i1e, (1, 6, 0),
+        "bessel_i1e", special.bessel_i1e, FLOATS, WIDE, AWAY, definitions.bessel_i1e, (1, 6, 0),
         OURS
     ),
     row(
         "polygamma", special.polygamma, SINGLE, ((1, 1), (1, 9)), ((1, 1), (1, 9)),
-        special_numpy.polygamma, (99, 99, 0), XLA, False, (1,)
+        definitions.polygamma, (99, 99, 0), XLA, False, (1,)
     ),
     row(
-        "zeta", special.zeta, SINGLE, ((2, 9), (1, 9)), ((2, 9), (1, 9)), special_numpy.zeta,
+        "zeta", special.zeta, SINGLE, ((2, 9), (1, 9)), ((2, 9), (1, 9)), definitions.zeta,
         (99, 99, 0), XLA, False, (1,)
     ),
     row(
-        "igamma", incomplete.igamma, FLOATS, GAMMA, SHAPES, incomplete_numpy.igamma, (1, 400, 0),
+        "igamma", incomplete.igamma, FLOATS, GAMMA, SHAPES, incomplete_.igamma, (1, 400, 0),
         TAIL, twice=False
     ),
     row(
-        "igammac", incomplete.igammac, FLOATS, GAMMA, SHAPES, incomplete_numpy.igammac,
+        "igammac", incomplete.igammac, FLOATS, GAMMA, SHAPES, incomplete_.igammac,
         (1, 400, 0), TAIL, moving=(1,)
     ),
     row(
         "igamma_grad_a", incomplete.igamma_grad_a, FLOATS, GAMMA, SHAPES,
-        incomplete_numpy.igamma_grad_a, (1, 600, 0), TAIL, moving=(1,)
+        incomplete_.igamma_grad_a, (1, 600, 0), TAIL, moving=(1,)
     ),
     row(
         "random_gamma_grad", incomplete.random_gamma_grad, FLOATS, GAMMA, SHAPES,
-        incomplete_numpy.random_gamma_grad, (1, 600, 0), TAIL, False, (1,)
+        incomplete_.random_gamma_grad, (1, 600, 0), TAIL, False, (1,)
     ),
     row(
         "betainc", incomplete.betainc, FLOATS, (*GAMMA, (0, 1)), (*SHAPES, (0.1, 0.9)),
-        incomplete_numpy.betainc, (1, 600, 0), TAIL, moving=(2,)
+        incomplete_.betainc, (1, 600, 0), TAIL, moving=(2,)
     ),
     row(
         "gamma_density", incomplete.gamma_density, FLOATS, GAMMA, SHAPES,
-        incomplete_numpy.gamma_density, (1, 400, 0), TAIL
+        incomplete_.gamma_density, (1, 400, 0), TAIL
     ),
     row(
         "beta_density", incomplete.beta_density, FLOATS, (*GAMMA, (0, 1)), (*SHAPES, (0.1, 0.9)),
-        incomplete_numpy.beta_density, (1, 600, 0), TAIL
+        incomplete_.beta_density, (1, 600, 0), TAIL
     ),
 ]  # fmt: skip

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hloom.ops.arithmetic import add
-from hloom.ops.compare import select, select_n
-from hloom.ops.convert import bitcast_convert_type, convert_element_type, reduce_precision
-from hloom.ops.euclid import gcd, hypot
+from hloom.ops.pointwise.arithmetic import add
+from hloom.ops.pointwise.compare import select, select_n
+from hloom.ops.pointwise.convert import bitcast_convert_type, convert_element_type, reduce_precision
+from hloom.ops.pointwise.euclid import gcd, hypot
 from hloom.ops.random_bits import rng_bit_generator, rng_uniform
-from hloom.ops.shape import broadcasted_iota, iota, stop_gradient
+from hloom.ops.shapes.shape import broadcasted_iota, iota, stop_gradient
 from hloom.testing.case import Case
-from hloom.testing.cases import elementwise
+from hloom.testing.cases import pointwise
 from hloom.testing.operands import (
     EVERYTHING,
     FLOATS,
@@ -78,11 +78,11 @@ COUNTING = [
 ]  # fmt: skip
 
 EUCLID = [
-    elementwise.row("reduce_precision", lambda x: reduce_precision(x, 5, 2), FLOATS,
-                    elementwise.WIDE),
-    elementwise.row("hypot", hypot, FLOATS, elementwise.PAIR, ((1, 9), (1, 9)), np.hypot,
-                    (0.6, 2, 0), elementwise.OURS),
-    elementwise.row("gcd", gcd, elementwise.INTEGERS, elementwise.PAIR),
+    pointwise.row("reduce_precision", lambda x: reduce_precision(x, 5, 2), FLOATS,
+                    pointwise.WIDE),
+    pointwise.row("hypot", hypot, FLOATS, pointwise.PAIR, ((1, 9), (1, 9)), np.hypot,
+                    (0.6, 2, 0), pointwise.OURS),
+    pointwise.row("gcd", gcd, pointwise.INTEGERS, pointwise.PAIR),
 ]  # fmt: skip
 
 _KEY = np.array([1, 2, 0xFFFFFFFE, 0xFFFFFFFF], np.uint32)  # a key, and a counter that wraps

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from hloom.ops.convolution import (
+from hloom.ops.products.convolution import (
     conv,
     conv_general_dilated,
     conv_transpose,
     conv_with_general_padding,
 )
-from hloom.ops.dot import batch_matmul, dot, dot_general
-from hloom.ops.fft import fft
+from hloom.ops.products.dot import batch_matmul, dot, dot_general
+from hloom.ops.products.fft import fft
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
 from hloom.testing.operands import COMPLEX, NUMBERS, SINGLE

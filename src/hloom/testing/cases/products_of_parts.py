@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from hloom.ops.arithmetic import one_minus_square, polynomial
-from hloom.ops.convolution_patches import conv_general_dilated_local, conv_general_dilated_patches
-from hloom.ops.dot import dot, scaled_dot
-from hloom.ops.precision import DotAlgorithm, DotAlgorithmPreset
-from hloom.ops.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
+from hloom.ops.pointwise.arithmetic import one_minus_square, polynomial
+from hloom.ops.products.dot import dot, scaled_dot
+from hloom.ops.products.patches import conv_general_dilated_local, conv_general_dilated_patches
+from hloom.ops.products.precision import DotAlgorithm, DotAlgorithmPreset
+from hloom.ops.products.ragged import RaggedDotDimensionNumbers, ragged_dot, ragged_dot_general
 from hloom.testing.case import Case
 from hloom.testing.cases.products import SUM, by_einsum
 from hloom.testing.comparison import wider

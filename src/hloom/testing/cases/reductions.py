@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from hloom.control.computations import reduce, reduce_window
-from hloom.ops import binary, windows
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.compare import ge, numpy_max, numpy_min, select
-from hloom.ops.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
-from hloom.ops.exponential import exp, log
-from hloom.ops.linear import reduce_sum
-from hloom.ops.recurrence import linear_recurrence_p
-from hloom.ops.reduce import (
+from hloom.ops.common.linear import reduce_sum
+from hloom.ops.pointwise import binary
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.compare import ge, numpy_max, numpy_min, select
+from hloom.ops.pointwise.exponential import exp, log
+from hloom.ops.reductions import windows
+from hloom.ops.reductions.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from hloom.ops.reductions.recurrence import linear_recurrence_p
+from hloom.ops.reductions.reduce import (
     argmax,
     argmin,
     reduce_and,
@@ -27,7 +28,11 @@ from hloom.ops.reduce import (
     reduce_prod,
     reduce_xor,
 )
-from hloom.ops.windows import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
+from hloom.ops.reductions.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_sum_p,
+)
 from hloom.testing.case import Case
 from hloom.testing.comparison import wider
 from hloom.testing.operands import COMPLEX, FLOATS, INTEGERS, NUMBERS, SINGLE

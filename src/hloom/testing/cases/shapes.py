@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hloom.ops import slicing
-from hloom.ops.arithmetic import add, mul
-from hloom.ops.dynamic_slicing import (
+from hloom.ops.common.linear import (
+    add_any,
+    broadcast_in_dim,
+    reduce_sum,
+    reduce_sum_signed,
+    transpose,
+)
+from hloom.ops.indexing.dynamic_slicing import (
     dynamic_index_in_dim,
     dynamic_slice,
     dynamic_update_index_in_dim,
@@ -14,14 +19,9 @@ from hloom.ops.dynamic_slicing import (
     dynamic_update_slice_in_dim,
     index_take,
 )
-from hloom.ops.linear import (
-    add_any,
-    broadcast_in_dim,
-    reduce_sum,
-    reduce_sum_signed,
-    transpose,
-)
-from hloom.ops.shape import (
+from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.shapes import slicing
+from hloom.ops.shapes.shape import (
     broadcast,
     broadcast_like,
     broadcast_to_rank,
@@ -34,7 +34,7 @@ from hloom.ops.shape import (
     rev,
     squeeze,
 )
-from hloom.ops.slicing import (
+from hloom.ops.shapes.slicing import (
     concatenate,
     index_in_dim,
     pad,

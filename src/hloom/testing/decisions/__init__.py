@@ -1,6 +1,6 @@
 """Every corner of arithmetic that was decided: what hloom gives, who says otherwise, and why.
 
-`DECISIONS` is the one table: `tests/ops/test_corners.py` runs it, and `docs/semantics.md` is
+`DECISIONS` is the one table: `tests/testing/test_decisions.py` runs it, and `docs/semantics.md` is
 written from it:
 
     python -m hloom.testing.decisions docs/semantics.md
@@ -8,15 +8,15 @@ written from it:
 
 from dataclasses import replace
 
-from hloom.testing.decisions.complex_functions import COMPLEX
-from hloom.testing.decisions.conversions import CONVERSIONS
-from hloom.testing.decisions.functions import FUNCTIONS
+from hloom.testing.decisions.compiler import REWRITES, SUBNORMALS
+from hloom.testing.decisions.elementary import FUNCTIONS
+from hloom.testing.decisions.elementary_complex import COMPLEX
 from hloom.testing.decisions.indexing import INDEXING
-from hloom.testing.decisions.integers import INTEGERS
 from hloom.testing.decisions.order import ORDER
+from hloom.testing.decisions.pointwise_conversions import CONVERSIONS
+from hloom.testing.decisions.pointwise_integers import INTEGERS
 from hloom.testing.decisions.record import ENGINES, EXACT, WHOLE, Decision, Departure, said
-from hloom.testing.decisions.rounding import REWRITES, SUBNORMALS
-from hloom.testing.decisions.sums import SUMS
+from hloom.testing.decisions.reductions import SUMS
 
 __all__ = ["DECISIONS", "ENGINES", "EXACT", "TOPICS", "WHOLE", "Decision", "Departure", "said"]
 

@@ -1,6 +1,6 @@
 """`docs/semantics.md`, written from the decisions.
 
-Nothing is run here: what the page says is what `tests/ops/test_corners.py` holds the engines to.
+Nothing is run here: `tests/testing/test_decisions.py` holds the engines to what the page says.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ one, and it is the same on the three engines: where XLA or the StableHLO interpr
 something else of the plain operation, hloom writes a program that gives the answer on both.
 
 This page is written by `make semantics` from the table of decisions, `hloom.testing.decisions`.
-`tests/ops/test_corners.py` runs every program below on every engine, the plain operation beside it,
-and NumPy, and fails if one of them gives anything but what stands here. So a decision can be looked
-up, and run:
+`tests/testing/test_decisions.py` runs every program below on every engine, the plain operation
+beside it, and NumPy, and fails if one of them gives anything but what is written here. So a
+decision can be looked up, and run:
 
 ```python
 >>> from hloom.testing.decisions import DECISIONS

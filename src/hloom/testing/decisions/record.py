@@ -12,10 +12,10 @@ import numpy as np
 import hloom.numpy as jnp
 from hloom import engines, lax
 from hloom.config import options
-from hloom.control.decorator import jit
+from hloom.control.jit.decorator import jit
 from hloom.core.aval import ShapedArray
 from hloom.engines import jaxlib_compat
-from hloom.ops.formula import Term, chlo
+from hloom.ops.common.expression import Term, chlo
 from hloom.stablehlo.builder import Function, Module
 from hloom.stablehlo.lower import Lowering
 

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from hloom.ops.formula import Term
+from hloom.ops.common.expression import Term
 from hloom.testing.decisions.record import Decision, Departure, NDArray, Plain, f16, f32
 
 INF, NAN = np.inf, np.nan
@@ -87,7 +87,7 @@ SUMS = (
         "2048, and the interpreter does so.",
         asks="np.sum(x)",
         plain=folded("add", 0.0),
-        lowering="hloom.ops.elementwise.accumulator",
+        lowering="hloom.ops.common.elementwise.accumulator",
         shown=("4,096 ones of f16",),
         reference=scalar(2048, np.float16),
     ),
@@ -99,7 +99,7 @@ SUMS = (
         "ml_dtypes, which gives NumPy its bfloat16, stops at 256, as does the interpreter.",
         asks="np.sum(x)",
         plain=folded("add", 0.0),
-        lowering="hloom.ops.elementwise.accumulator",
+        lowering="hloom.ops.common.elementwise.accumulator",
         shown=("1,000 ones of bf16",),
         numpy=scalar(256, ml_dtypes.bfloat16),
         reference=scalar(256, ml_dtypes.bfloat16),
@@ -112,7 +112,7 @@ SUMS = (
         "As NumPy and XLA do for themselves; the interpreter adds in f16.",
         asks="np.dot(x, y)",
         plain=DOT,
-        lowering="hloom.ops.elementwise.accumulator",
+        lowering="hloom.ops.common.elementwise.accumulator",
         shown=("4,096 ones of f16", "the same"),
         reference=scalar(2048, np.float16),
     ),
@@ -123,7 +123,7 @@ SUMS = (
         scalar(60000, np.float16),
         "NumPy's answer: the sum is in f32.",
         asks="np.mean(x)",
-        lowering="hloom.ops.elementwise.accumulator",
+        lowering="hloom.ops.common.elementwise.accumulator",
         plain=MEAN,
         xla=scalar(INF, np.float16),
         reference=scalar(INF, np.float16),
@@ -157,7 +157,7 @@ SUMS = (
         np.zeros((2, 3), np.float32),
         "NumPy's answer; the interpreter would end its process, so a constant is written.",
         asks="x @ y",
-        lowering="hloom.ops.dot.dot_general_p",
+        lowering="hloom.ops.products.dot.dot_general_p",
         shown=("f32[2,0]", "f32[0,3]"),
         plain=PRODUCT,
         reference="would end its process",
@@ -171,7 +171,7 @@ SUMS = (
         numpy="has none",
         plain=Plain("`stablehlo.convolution`", _convolution),
         reference="would end its process",
-        lowering="hloom.ops.convolution.conv_general_dilated_p",
+        lowering="hloom.ops.products.convolution.conv_general_dilated_p",
         shown=("f32[1,0,4]", "f32[2,0,2]"),
     ),
     Decision(
@@ -218,7 +218,7 @@ SUMS = (
         f32(1, INF, INF, NAN, NAN),
         "NumPy's answer: no element reaches back.",
         asks="np.cumsum(x)",
-        lowering="hloom.ops.cumulative_programs.running",
+        lowering="hloom.ops.reductions.running_totals.running",
         plain=TRIANGLE,
         xla=f32(NAN, NAN, NAN, NAN, NAN),
         reference=f32(NAN, NAN, NAN, NAN, NAN),
