@@ -25,7 +25,7 @@ from hloom.core.support.frames import hidden
 from hloom.core.trace import Tracer
 from hloom.engines import NAMES
 from hloom.errors import ArgumentError
-from hloom.ops.shapes.shape import copy
+from hloom.ops.pointwise.convert import copy
 
 _NUMBERS = (bool, int, float, complex)
 PLATFORM = "cpu"

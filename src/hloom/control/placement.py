@@ -13,7 +13,7 @@ from hloom.core.operands import as_array
 from hloom.core.support import source
 from hloom.core.support.strict import strict
 from hloom.errors.texts import explain
-from hloom.ops.shapes.shape import copy
+from hloom.ops.pointwise.convert import copy
 
 
 @strict

@@ -62,7 +62,13 @@ from hloom.ops.pointwise.binary import (
 )
 from hloom.ops.pointwise.compare import clamp, eq, ge, gt, le, lt, ne, select, select_n
 from hloom.ops.pointwise.complex import complex, conj, imag, real
-from hloom.ops.pointwise.convert import bitcast_convert_type, convert_element_type, reduce_precision
+from hloom.ops.pointwise.convert import (
+    bitcast_convert_type,
+    convert_element_type,
+    copy,
+    reduce_precision,
+    stop_gradient,
+)
 from hloom.ops.pointwise.euclid import gcd, hypot
 from hloom.ops.pointwise.exponential import exp, exp2, expm1, log, log1p, log2, log10, logistic
 from hloom.ops.pointwise.incomplete import (
@@ -161,7 +167,6 @@ from hloom.ops.shapes.shape import (
     broadcast_to_rank,
     broadcasted_iota,
     collapse,
-    copy,
     dce_sink,
     dtype,
     empty,
@@ -173,7 +178,6 @@ from hloom.ops.shapes.shape import (
     reshape,
     rev,
     squeeze,
-    stop_gradient,
 )
 from hloom.ops.shapes.slicing import (
     concatenate,

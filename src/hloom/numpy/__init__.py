@@ -163,7 +163,6 @@ from hloom.numpy.indexing.positions import (
     ix_,
     mask_indices,
     ravel_multi_index,
-    trace,
     tril_indices,
     tril_indices_from,
     triu_indices,
@@ -341,6 +340,7 @@ from hloom.numpy.reductions.reductions import (
     prod,
     ptp,
     sum,
+    trace,
 )
 from hloom.numpy.shapes.applying import apply_along_axis, apply_over_axes, vectorize
 from hloom.numpy.shapes.axes import (
@@ -389,6 +389,7 @@ from hloom.numpy.shapes.manipulation import (
 from hloom.numpy.shapes.packing import packbits, unpackbits
 
 from hloom.numpy import linalg as linalg  # isort: skip
+from hloom.numpy.indexing.nonzero import argwhere, flatnonzero, nonzero
 from hloom.numpy.indexing.taking import (
     compress,
     extract,
@@ -398,7 +399,7 @@ from hloom.numpy.indexing.taking import (
     take,
     take_along_axis,
 )
-from hloom.numpy.order.searching import argwhere, flatnonzero, nonzero, searchsorted
+from hloom.numpy.order.searching import searchsorted
 from hloom.numpy.order.sets import (
     intersect1d,
     isin,

@@ -31,7 +31,7 @@ from hloom.ops.pointwise.complex import complex as lax_complex
 from hloom.ops.pointwise.complex import imag as lax_imag
 from hloom.ops.pointwise.complex import real as lax_real
 from hloom.ops.pointwise.convert import bitcast_convert_type_p, convert_element_type
-from hloom.ops.shapes.shape import full_like, reshape, rev
+from hloom.ops.shapes.shape import reshape, rev
 from hloom.ops.shapes.slicing import index_in_dim, stack
 
 UINT8 = np.dtype("uint8")
@@ -219,34 +219,6 @@ def byteswap(self: Any) -> Any:
 # ---- parts and axes -----------------------------------------------------------------------------
 def _is_complex(x: Array) -> bool:
     return dtypes.kind(x.aval.dtype) == "complex"
-
-
-_real_part = eager.unary(lax_real)
-_imaginary_part = eager.unary(lax_imag)
-
-
-@eager.unary
-def _zeros(x: Any) -> Any:
-    return full_like(x, False if dtypes.kind(x.aval.dtype) == "bool" else 0)
-
-
-def real(self: Array) -> Array:
-    """The real part.
-
-    >>> jnp.array([1 + 2j]).real
-    Array([1.], dtype=float32)
-    """
-    return _real_part(self) if _is_complex(self) else self
-
-
-def imag(self: Array) -> Array:
-    """The imaginary part; zeros for real numbers.
-
-    >>> jnp.array([1 + 2j]).imag
-    Array([2.], dtype=float32)
-    """
-    found: Array = _imaginary_part(self) if _is_complex(self) else _zeros(self)
-    return found
 
 
 @eager.unary

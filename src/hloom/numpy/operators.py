@@ -19,7 +19,7 @@ from hloom.numpy import attributes, standard
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import warn_if_dropped
 from hloom.numpy.creation import interchange
-from hloom.numpy.indexing import editing, indexing, positions, selection, taking
+from hloom.numpy.indexing import editing, indexing, nonzero, positions, selection, taking
 from hloom.numpy.indexing.updates import At
 from hloom.numpy.order import searching, sorting
 from hloom.numpy.pointwise import arithmetic, bitwise, comparison, complex_parts, powers, rounding
@@ -142,11 +142,11 @@ PROPERTIES: dict[str, Function] = {
     "flags": attributes.flags,
     "flat": attributes.flat,
     "global_shards": interchange.addressable_shards,
-    "imag": attributes.imag,
+    "imag": complex_parts.imaginary_part,
     "is_fully_addressable": interchange.yes,
     "is_fully_replicated": interchange.yes,
     "mT": attributes.mT,
-    "real": attributes.real,
+    "real": complex_parts.real_part,
     "sharding": interchange.sharding,
     "strides": attributes.strides,
 }
@@ -215,7 +215,7 @@ METHODS: dict[str, Function] = {
     "max": reductions.max,
     "mean": statistics.mean,
     "min": reductions.min,
-    "nonzero": searching.nonzero,
+    "nonzero": nonzero.nonzero,
     "on_device_size_in_bytes": interchange.on_device_size_in_bytes,
     "platform": interchange.platform,
     "prod": reductions.prod,
@@ -233,7 +233,7 @@ METHODS: dict[str, Function] = {
     "take": taking.take,
     "to_device": interchange.to_device,
     "tofile": interchange.tofile,
-    "trace": positions.trace,
+    "trace": reductions.trace,
     "transpose": axes.method_transpose,
     "unsafe_buffer_pointer": interchange.unsafe_buffer_pointer,
     "var": statistics.var,

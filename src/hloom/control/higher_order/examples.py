@@ -28,8 +28,9 @@ from hloom.core.trace import Origin
 from hloom.ops.common import linear
 from hloom.ops.indexing.dynamic_slicing import dynamic_index_in_dim
 from hloom.ops.pointwise.compare import select_n
+from hloom.ops.pointwise.convert import stop_gradient
 from hloom.ops.reductions.reduce import reduce_min
-from hloom.ops.shapes.shape import iota, stop_gradient
+from hloom.ops.shapes.shape import iota
 from hloom.transforms.batch import batch_flat
 
 INT32 = np.dtype(np.int32)

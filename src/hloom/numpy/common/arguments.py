@@ -19,6 +19,7 @@ from hloom.errors import ArgumentError, ShapeError
 from hloom.errors.rewriting import changed, kept, nested
 from hloom.errors.texts import explain
 
+Axes = tuple[int, ...]
 _LIMIT = 2**63 - 1
 
 
@@ -168,3 +169,41 @@ def refuse_out(name: str, out: Any, *, nests: bool = False) -> None:
 def concrete_values(values: Sequence[Any]) -> bool:
     """Whether none of the values is an Array: they are numbers, or NumPy's, known on the host."""
     return not any(isinstance(x, Array) or hasattr(x, "__jax_array__") for x in values)
+
+
+# ---- axes as users write them -------------------------------------------------------------------
+def axis_argument(name: str, axis: Any, x: ShapedArray | int, parameter: str = "axis") -> int:
+    """An axis of an array of this type (or of so many axes), counted from the front.
+
+    Raises AxisError when there is no such axis, TypeError for what is no integer, or a bool.
+    """
+    ndim = x if isinstance(x, int) else x.ndim
+    if isinstance(axis, Tracer) and axis.concrete() is None:
+        raise errors.ConcretizationTypeError.parameter(name, parameter, axis.traced())
+    try:
+        found = index(None if isinstance(axis, bool) else axis)
+    except TypeError:
+        raise TypeError(f"{name} takes an integer {parameter}; got {axis!r:.60}") from None
+    if not -ndim <= found < ndim:
+        where = f"{name}, {parameter}" if isinstance(x, int) else f"{name} of {x}, {parameter}"
+        raise errors.AxisError(found, ndim, where)
+    return found % ndim
+
+
+def axes_argument(name: str, axes: Any, x: ShapedArray | int, parameter: str = "axis") -> Axes:
+    """One axis or several, counted from the front, in the order given.
+
+    Raises as `axis_argument`, and ValueError for an axis given twice.
+    """
+    refuse_data(name, parameter, axes)
+    many = axes if isinstance(axes, (tuple, list)) else _listed(axes)
+    found = tuple([axis_argument(name, axis, x, parameter) for axis in many])
+    if len(set(found)) != len(found):
+        raise ShapeError(f"{name}: repeated axis in {parameter}, duplicate value in {tuple(many)}")
+    return found
+
+
+def _listed(axes: Any) -> list[Any]:
+    if isinstance(axes, (np.ndarray, Array)) and axes.ndim == 1 and not isinstance(axes, Tracer):
+        return list(axes)
+    return [axes]

@@ -28,7 +28,7 @@ from hloom.numpy.common.sequences import NUMBERS, from_sequence, plain_value, pu
 from hloom.numpy.common.width import keeps_width
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.pointwise.convert import convert_element_type_p, numpy_convert
-from hloom.ops.shapes.shape import copy as copy_on_device
+from hloom.ops.pointwise.convert import copy as copy_on_device
 from hloom.ops.shapes.shape import reshape
 
 NDArray = np.ndarray[Any, Any]

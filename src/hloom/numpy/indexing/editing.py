@@ -18,12 +18,11 @@ from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError, ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import count_argument, refuse_data
+from hloom.numpy.common.arguments import axes_argument, axis_argument, count_argument, refuse_data
 from hloom.numpy.common.promotion import array_like, broadcast_to
 from hloom.numpy.common.reducing import cast_into, check_put
 from hloom.numpy.common.width import keeps_width
 from hloom.numpy.indexing.indexing import getitem
-from hloom.numpy.shapes.axes import axes_argument, axis_argument
 from hloom.numpy.shapes.manipulation import ravel
 from hloom.ops.common.linear import broadcast_in_dim, constant, full, move
 from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers

@@ -15,19 +15,17 @@ from hloom.core.trace import Tracer, ensure_compile_time_eval
 from hloom.errors import ArgumentError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import (
+    axis_argument,
     count_argument,
     refuse_inplace,
-    refuse_out,
     shape_argument,
     warn_if_dropped,
 )
 from hloom.numpy.common.promotion import array_like, broadcast
 from hloom.numpy.common.reducing import cast_into, check_put
 from hloom.numpy.indexing.editing import pick
-from hloom.numpy.order.searching import size_argument
-from hloom.numpy.reductions import reductions
+from hloom.numpy.indexing.nonzero import size_argument
 from hloom.numpy.shapes import manipulation
-from hloom.numpy.shapes.axes import axis_argument
 from hloom.ops.common.linear import broadcast_in_dim, constant, transpose
 from hloom.ops.pointwise.arithmetic import add, mul
 from hloom.ops.pointwise.binary import bitwise_and, floor_divide, mod
@@ -55,7 +53,7 @@ def diagonals(x: Any, offset: int) -> Any:
     return lax_slice(flat, [0] * (ndim + 1), [*lead, end], [1] * ndim + [width + 1])
 
 
-def _matrices(name: str, a: Any, axis1: Any, axis2: Any) -> Any:
+def matrices_of(name: str, a: Any, axis1: Any, axis2: Any) -> Any:
     """The array with these two axes last."""
     x = array_like(name, a)
     if x.aval.ndim < 2:
@@ -78,32 +76,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     >>> jnp.diagonal(jnp.array([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    x = _matrices("diagonal", a, axis1, axis2)
+    x = matrices_of("diagonal", a, axis1, axis2)
     return diagonals(x, count_argument("diagonal", "offset", offset))
-
-
-@eager.function(static=("offset", "axis1", "axis2", "dtype", "out"))
-def trace(
-    a: Any,
-    offset: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
-    """The sum along a diagonal of the matrices that two axes span.
-
-    Narrow integers are summed in the default integer dtype, unless `dtype` is given.
-
-    Raises what `diagonal` raises.
-
-    >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
-    Array(5, dtype=int32)
-    """
-    refuse_out("trace", out)
-    x = _matrices("trace", a, axis1, axis2)
-    found = diagonals(x, count_argument("trace", "offset", offset))
-    return reductions.sum(found, axis=-1, dtype=dtype)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Array:

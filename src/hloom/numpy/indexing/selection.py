@@ -16,12 +16,11 @@ from hloom.numpy.common import eager
 from hloom.numpy.common.domains import kind_of
 from hloom.numpy.common.fitting import CASES, fit
 from hloom.numpy.common.promotion import array_like, broadcast, promote, promote_dtypes
-from hloom.numpy.order.searching import nonzero
+from hloom.numpy.indexing.nonzero import nonzero
 from hloom.numpy.pointwise.comparison import truth
 from hloom.ops.common import linear
 from hloom.ops.pointwise import binary, compare, unary
-from hloom.ops.pointwise.convert import convert_element_type_p
-from hloom.ops.shapes.shape import stop_gradient
+from hloom.ops.pointwise.convert import convert_element_type_p, stop_gradient
 from hloom.ops.shapes.slicing import unstack
 
 get = current.get

@@ -14,12 +14,11 @@ from hloom.config import current
 from hloom.core.array import Array, from_ndarray
 from hloom.errors import ArgumentError, IndexKindError, ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import refuse_inplace, refuse_out, warn_if_dropped
+from hloom.numpy.common.arguments import axis_argument, refuse_inplace, refuse_out, warn_if_dropped
 from hloom.numpy.common.promotion import array_like, broadcast_shapes, broadcast_to
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, check_put, flat, kind_of
 from hloom.numpy.indexing.indexing import wrap_traced
-from hloom.numpy.order.searching import first_places, known_value, positions, size_argument
-from hloom.numpy.shapes.axes import axis_argument
+from hloom.numpy.indexing.nonzero import first_places, known_value, positions, size_argument
 from hloom.ops.common.linear import broadcast_in_dim, constant
 from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from hloom.ops.indexing.gather import default_fill, gather

@@ -18,11 +18,14 @@ from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import (
+    axes_argument,
+    axis_argument,
+)
 from hloom.numpy.common.promotion import array_like, promote_dtypes, promote_inexact
 from hloom.numpy.indexing.positions import diagonal as plain_diagonal
-from hloom.numpy.indexing.positions import trace as plain_trace
 from hloom.numpy.products import products
-from hloom.numpy.shapes.axes import axes_argument, axis_argument
+from hloom.numpy.reductions.reductions import trace as plain_trace
 from hloom.ops.common.linear import constant, reduce_sum, spread_scalar
 from hloom.ops.pointwise.arithmetic import add, mul
 from hloom.ops.pointwise.binary import pow

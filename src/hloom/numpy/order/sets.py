@@ -13,19 +13,13 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array, from_ndarray
 from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import axis_argument
 from hloom.numpy.common.promotion import array_like, broadcast_to, promote_dtypes
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
 from hloom.numpy.common.width import keeps_width
+from hloom.numpy.indexing.nonzero import first_places, known_value, positions, size_argument
 from hloom.numpy.indexing.taking import at_known_places, take_at
-from hloom.numpy.order.searching import (
-    comparable,
-    find,
-    first_places,
-    known_value,
-    positions,
-    size_argument,
-)
-from hloom.numpy.shapes.axes import axis_argument
+from hloom.numpy.order.searching import comparable, find
 from hloom.ops.common.linear import constant, full, move
 from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.indexing.gather import scatter_add

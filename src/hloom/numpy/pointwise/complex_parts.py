@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors
+from hloom.core.array import Array
 from hloom.core.trace import Tracer
-from hloom.numpy import attributes
 from hloom.numpy.common import eager
 from hloom.numpy.common.domains import is_complex
 from hloom.numpy.common.promotion import array_like, promote_inexact
@@ -19,8 +19,41 @@ from hloom.ops.pointwise.complex import conj as lax_conj
 from hloom.ops.pointwise.complex import imag as lax_imag
 from hloom.ops.pointwise.complex import real as lax_real
 from hloom.ops.reductions.reduce import reduce_and
+from hloom.ops.shapes.shape import full_like
 
 BOOL = np.dtype("bool")
+
+
+# ---- properties of arrays -----------------------------------------------------------------------
+_real_part = eager.unary(lax_real)
+_imaginary_part = eager.unary(lax_imag)
+
+
+@eager.unary
+def _zeros(x: Any) -> Any:
+    return full_like(x, False if dtypes.kind(x.aval.dtype) == "bool" else 0)
+
+
+def real_part(self: Array) -> Array:
+    """The real part.
+
+    >>> jnp.array([1 + 2j]).real
+    Array([1.], dtype=float32)
+    """
+    return _real_part(self) if is_complex(self) else self
+
+
+def imaginary_part(self: Array) -> Array:
+    """The imaginary part; zeros for real numbers.
+
+    >>> jnp.array([1 + 2j]).imag
+    Array([2.], dtype=float32)
+    """
+    found: Array = _imaginary_part(self) if is_complex(self) else _zeros(self)
+    return found
+
+
+# ---- functions ----------------------------------------------------------------------------------
 
 
 def real(val: Any, /) -> Any:
@@ -29,7 +62,7 @@ def real(val: Any, /) -> Any:
     >>> jnp.real(jnp.array([1 + 2j, 3 - 4j]))
     Array([1., 3.], dtype=float32)
     """
-    return attributes.real(array_like("real", val))
+    return real_part(array_like("real", val))
 
 
 def imag(val: Any, /) -> Any:
@@ -38,7 +71,7 @@ def imag(val: Any, /) -> Any:
     >>> jnp.imag(jnp.array([1 + 2j, 3 - 4j])), jnp.imag(jnp.array([1, 2]))
     (Array([ 2., -4.], dtype=float32), Array([0, 0], dtype=int32))
     """
-    return attributes.imag(array_like("imag", val))
+    return imaginary_part(array_like("imag", val))
 
 
 @eager.unary

@@ -18,8 +18,11 @@ from hloom.ops.common import linear
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
 from hloom.ops.pointwise.complex import complex as complex_of
 from hloom.ops.pointwise.complex import imag, real
-from hloom.ops.pointwise.convert import bitcast_convert_type_p, convert_element_type_p
-from hloom.ops.shapes.shape import stop_gradient
+from hloom.ops.pointwise.convert import (
+    bitcast_convert_type_p,
+    convert_element_type_p,
+    stop_gradient,
+)
 
 BOOL, INT32, INT64 = np.dtype("bool"), np.dtype("int32"), np.dtype("int64")
 FLOAT16, FLOAT32, FLOAT64 = map(np.dtype, ("float16", "float32", "float64"))

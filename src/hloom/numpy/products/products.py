@@ -10,10 +10,9 @@ from hloom.core.aval import ShapedArray
 from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import count_argument, refuse_out
+from hloom.numpy.common.arguments import axes_argument, axis_argument, count_argument, refuse_out
 from hloom.numpy.common.promotion import broadcast_to, promote_dtypes
 from hloom.numpy.products.contraction import contract, operands_of, product
-from hloom.numpy.shapes.axes import axes_argument, axis_argument
 from hloom.numpy.shapes.manipulation import common_shape
 from hloom.ops.common.linear import move
 from hloom.ops.pointwise.arithmetic import neg, sub

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
 from hloom.numpy.common.promotion import array_like
 from hloom.numpy.common.reducing import BOOL, along, cast, is_inexact, masked, total_dtype
-from hloom.numpy.shapes.axes import axis_argument
 from hloom.ops.common.linear import full
 from hloom.ops.pointwise.compare import eq
 from hloom.ops.reductions import cumulative as lax

@@ -20,7 +20,7 @@ from hloom.core.array import Array
 from hloom.core.operands import from_numpy, unmasked
 from hloom.core.support.strict import refuse_sharding
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import refuse_out
+from hloom.numpy.common.arguments import axis_argument, refuse_out
 from hloom.numpy.common.promotion import array_like, broadcast_to
 from hloom.numpy.common.reducing import (
     BOOL,
@@ -38,7 +38,6 @@ from hloom.numpy.common.reducing import (
 )
 from hloom.numpy.common.sequences import leaves
 from hloom.numpy.common.width import keeps_width
-from hloom.numpy.shapes.axes import axis_argument
 from hloom.ops.common.linear import broadcast_in_dim, constant, full, reduce_sum, transpose
 from hloom.ops.order.searching import order_statistics, searchsorted_p
 from hloom.ops.order.sorting import argsort, take_along

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.arguments import count_argument, dtype_argument, refuse_out
 from hloom.numpy.common.promotion import array_like
 from hloom.numpy.common.reducing import (
     BOOL,
@@ -29,6 +29,7 @@ from hloom.numpy.common.reducing import (
     reduced_axes,
     total_dtype,
 )
+from hloom.numpy.indexing.positions import diagonals, matrices_of
 from hloom.ops.common.linear import full, reduce_sum, reduce_sum_signed
 from hloom.ops.pointwise.arithmetic import add, mul, sub
 from hloom.ops.pointwise.binary import bitwise_and, bitwise_or
@@ -341,3 +342,27 @@ def argmin(a: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     Array([0, 1], dtype=int32)
     """
     return place("argmin", lax.argmin, a, axis, out, keepdims)
+
+
+@eager.function(static=("offset", "axis1", "axis2", "dtype", "out"))
+def trace(
+    a: Any,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """The sum along a diagonal of the matrices that two axes span.
+
+    Narrow integers are summed in the default integer dtype, unless `dtype` is given.
+
+    Raises what `diagonal` raises.
+
+    >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
+    Array(5, dtype=int32)
+    """
+    refuse_out("trace", out)
+    x = matrices_of("trace", a, axis1, axis2)
+    found = diagonals(x, count_argument("trace", "offset", offset))
+    return sum(found, axis=-1, dtype=dtype)

@@ -10,7 +10,7 @@ from hloom import dtypes
 from hloom.core.array import Array
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import dtype_argument, refuse_out
+from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
 from hloom.numpy.common.promotion import (
     array_like,
     broadcast_shapes,
@@ -32,7 +32,6 @@ from hloom.numpy.common.reducing import (
     reduced_axes,
     wide_dtype,
 )
-from hloom.numpy.shapes.axes import axis_argument
 from hloom.ops.common.linear import broadcast_in_dim, constant, reduce_sum, transpose
 from hloom.ops.pointwise.arithmetic import div, mul, neg, sub
 from hloom.ops.pointwise.binary import bitwise_and

@@ -13,11 +13,16 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
-from hloom.core.aval import ShapedArray
 from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.arguments import count_argument, refuse_data
+from hloom.numpy.common.arguments import (
+    _listed,
+    axes_argument,
+    axis_argument,
+    count_argument,
+    refuse_data,
+)
 from hloom.numpy.common.promotion import array_like
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.common.linear import transpose as lax_transpose
@@ -30,44 +35,6 @@ from hloom.ops.shapes.slicing import concatenate, slice_in_dim
 
 Axes = tuple[int, ...]
 INT32 = np.dtype("int32")
-
-
-# ---- axes as users write them -------------------------------------------------------------------
-def axis_argument(name: str, axis: Any, x: ShapedArray | int, parameter: str = "axis") -> int:
-    """An axis of an array of this type (or of so many axes), counted from the front.
-
-    Raises AxisError when there is no such axis, TypeError for what is no integer, or a bool.
-    """
-    ndim = x if isinstance(x, int) else x.ndim
-    if isinstance(axis, Tracer) and axis.concrete() is None:
-        raise errors.ConcretizationTypeError.parameter(name, parameter, axis.traced())
-    try:
-        found = index(None if isinstance(axis, bool) else axis)
-    except TypeError:
-        raise TypeError(f"{name} takes an integer {parameter}; got {axis!r:.60}") from None
-    if not -ndim <= found < ndim:
-        where = f"{name}, {parameter}" if isinstance(x, int) else f"{name} of {x}, {parameter}"
-        raise errors.AxisError(found, ndim, where)
-    return found % ndim
-
-
-def axes_argument(name: str, axes: Any, x: ShapedArray | int, parameter: str = "axis") -> Axes:
-    """One axis or several, counted from the front, in the order given.
-
-    Raises as `axis_argument`, and ValueError for an axis given twice.
-    """
-    refuse_data(name, parameter, axes)
-    many = axes if isinstance(axes, (tuple, list)) else _listed(axes)
-    found = tuple([axis_argument(name, axis, x, parameter) for axis in many])
-    if len(set(found)) != len(found):
-        raise ShapeError(f"{name}: repeated axis in {parameter}, duplicate value in {tuple(many)}")
-    return found
-
-
-def _listed(axes: Any) -> list[Any]:
-    if isinstance(axes, (np.ndarray, Array)) and axes.ndim == 1 and not isinstance(axes, Tracer):
-        return list(axes)
-    return [axes]
 
 
 # ---- order of axes ------------------------------------------------------------------------------

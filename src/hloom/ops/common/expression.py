@@ -332,3 +332,16 @@ def replaced_if(
 
     state = [condition.operand, x.operand, value.operand]
     return Term(block, block.while_loop(again, replace, state)[2])
+
+
+def divide_complex(x: Term, y: Term) -> Term:
+    """Smith's algorithm as NumPy has it; XLA's own has C99's recovery of infinities."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    real_wins = abs(c) >= abs(d)
+    zero = (abs(c) == 0) & (abs(d) == 0)
+    large, small = where(real_wins, c, d), where(real_wins, d, c)
+    ratio = small / large
+    scale = 1.0 / (large + small * ratio)
+    real = where(real_wins, a + b * ratio, a * ratio + b) * scale
+    imag = where(real_wins, b - a * ratio, b * ratio - a) * scale
+    return complex_of(where(zero, a / abs(c), real), where(zero, b / abs(c), imag))

@@ -14,6 +14,7 @@ from hloom.ops.common.expression import (
     chlo,
     complex_of,
     copysign,
+    divide_complex,
     flip,
     is_finite,
     is_inf,
@@ -26,7 +27,6 @@ from hloom.ops.common.expression import (
     where,
 )
 from hloom.ops.elementary import real_functions
-from hloom.ops.pointwise.arithmetic import divide_complex
 
 
 def _times_exp(x: Term, factor: Term) -> Term:

@@ -30,7 +30,7 @@ from hloom.ops.linalg.matrix_functions import (
 from hloom.ops.linalg.triangular import triangular_solve
 from hloom.ops.order.sorting import argsort
 from hloom.ops.pointwise.arithmetic import neg
-from hloom.ops.shapes.shape import stop_gradient
+from hloom.ops.pointwise.convert import stop_gradient
 from hloom.ops.shapes.slicing import pad
 
 

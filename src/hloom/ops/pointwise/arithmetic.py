@@ -11,7 +11,7 @@ import numpy as np
 from hloom.core.operands import convert
 from hloom.core.support.strict import strict
 from hloom.ops.common.elementwise import Elementwise
-from hloom.ops.common.expression import Term, complex_of, rounded, where
+from hloom.ops.common.expression import Term, complex_of, divide_complex, rounded, where
 from hloom.ops.common.linear import broadcast_in_dim
 from hloom.ops.pointwise.convert import convert_element_type
 
@@ -128,19 +128,6 @@ def nonzero_divisor(y: Term) -> Term:
 
 def _divide_integers(x: Term, y: Term) -> Term:
     return where(y == 0, y.full(0), x.apply("divide", nonzero_divisor(y)))
-
-
-def divide_complex(x: Term, y: Term) -> Term:
-    """Smith's algorithm as NumPy has it; XLA's own has C99's recovery of infinities."""
-    a, b, c, d = x.real, x.imag, y.real, y.imag
-    real_wins = abs(c) >= abs(d)
-    zero = (abs(c) == 0) & (abs(d) == 0)
-    large, small = where(real_wins, c, d), where(real_wins, d, c)
-    ratio = small / large
-    scale = 1.0 / (large + small * ratio)
-    real = where(real_wins, a + b * ratio, a * ratio + b) * scale
-    imag = where(real_wins, b - a * ratio, b * ratio - a) * scale
-    return complex_of(where(zero, a / abs(c), real), where(zero, b / abs(c), imag))
 
 
 def _numpy_divide(x: Any, y: Any) -> Any:

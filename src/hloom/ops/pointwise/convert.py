@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
+from hloom import dtypes, tree
 from hloom.config import current
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
@@ -18,6 +18,9 @@ from hloom.core.support.strict import strict
 from hloom.ops.common import linear
 from hloom.ops.common.elementwise import Elementwise, Pointwise, part_dtype
 from hloom.ops.common.expression import FLOAT32, FLOAT64, Term, complex_of, magnitude, where
+from hloom.ops.common.linear import (
+    Linear,
+)
 
 
 # ---- by value --------------------------------------------------------------------------------
@@ -313,3 +316,61 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     return reduce_precision_p(
         operand, exponent_bits=index(exponent_bits), mantissa_bits=index(mantissa_bits)
     )
+
+
+# ---- pass through ---------------------------------------------------------------------------
+class Copy(Linear):
+    """f32[2] --> f32[2].  The same values."""
+
+    def infer(self, x: ShapedArray) -> ShapedArray:
+        return x
+
+    def numpy(self, x: Any) -> Any:
+        return np.array(x)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any) -> Any:
+        return x
+
+    def transpose(self, ct: Any, x: Any) -> list[Any]:
+        return [ct]
+
+    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, int]:
+        return self(operands[0]), axes[0]
+
+
+class StopGradient(Copy):
+    """f32[2] --> f32[2].  The same values, with a zero tangent."""
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        return self(*primals, **params), None  # applied again: it stops derivatives of every order
+
+
+copy_p = Copy("copy")
+
+
+stop_gradient_p = StopGradient("stop_gradient")
+
+
+@strict
+def copy(x: Any) -> Any:
+    """The same values in a buffer of their own.
+
+    >>> lax.copy(jnp.arange(2))
+    Array([0, 1], dtype=int32)
+    """
+    return copy_p(x)
+
+
+@strict
+def stop_gradient(x: Any) -> Any:
+    """The same values, through which no derivative flows; `x` may be a pytree of arrays.
+
+    >>> hloom.grad(lambda x: x * lax.stop_gradient(x))(jnp.float32(3))
+    Array(3., dtype=float32)
+    """
+    return tree.map(_stop_gradient, x)
+
+
+def _stop_gradient(x: Any) -> Any:
+    x = as_array(x)
+    return stop_gradient_p(x) if dtypes.in_domain(x.aval.dtype, "inexact") else x

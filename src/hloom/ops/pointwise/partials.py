@@ -8,10 +8,9 @@ from typing import Any
 from hloom.ops.common.elementwise import is_narrow
 from hloom.ops.common.expression import FLOAT32
 from hloom.ops.pointwise.arithmetic import add, mul, neg, sub
-from hloom.ops.pointwise.convert import convert_element_type_p, reduce_precision_p
+from hloom.ops.pointwise.convert import convert_element_type_p, reduce_precision_p, stop_gradient
 from hloom.ops.pointwise.exponential import exp
 from hloom.ops.pointwise.unary import square
-from hloom.ops.shapes.shape import stop_gradient
 
 
 def in_float32(partial: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,10 +15,10 @@ from hloom.core.operands import as_array
 from hloom.core.support.strict import strict
 from hloom.ops.common import linear
 from hloom.ops.common.elementwise import Elementwise, flat, part_dtype
-from hloom.ops.common.expression import BOOL, FLOAT32, FLOAT64, Term, where
+from hloom.ops.common.expression import BOOL, FLOAT32, FLOAT64, Term, divide_complex, where
 from hloom.ops.elementary import complex_functions, real_functions
 from hloom.ops.pointwise.accuracy import check_accuracy
-from hloom.ops.pointwise.arithmetic import div, divide_complex, mul, neg
+from hloom.ops.pointwise.arithmetic import div, mul, neg
 from hloom.ops.pointwise.compare import eq, ge, select
 from hloom.ops.pointwise.complex import complex, conj, imag, real
 

@@ -456,62 +456,6 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: None = None) -> Any
     return full(shape, 0, dtype)
 
 
-# ---- pass through ---------------------------------------------------------------------------
-class Copy(Linear):
-    """f32[2] --> f32[2].  The same values."""
-
-    def infer(self, x: ShapedArray) -> ShapedArray:
-        return x
-
-    def numpy(self, x: Any) -> Any:
-        return np.array(x)
-
-    def emit(self, block: Any, out: ShapedArray, x: Any) -> Any:
-        return x
-
-    def transpose(self, ct: Any, x: Any) -> list[Any]:
-        return [ct]
-
-    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, int]:
-        return self(operands[0]), axes[0]
-
-
-class StopGradient(Copy):
-    """f32[2] --> f32[2].  The same values, with a zero tangent."""
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-        return self(*primals, **params), None  # applied again: it stops derivatives of every order
-
-
-copy_p = Copy("copy")
-stop_gradient_p = StopGradient("stop_gradient")
-
-
-@strict
-def copy(x: Any) -> Any:
-    """The same values in a buffer of their own.
-
-    >>> lax.copy(jnp.arange(2))
-    Array([0, 1], dtype=int32)
-    """
-    return copy_p(x)
-
-
-@strict
-def stop_gradient(x: Any) -> Any:
-    """The same values, through which no derivative flows; `x` may be a pytree of arrays.
-
-    >>> hloom.grad(lambda x: x * lax.stop_gradient(x))(jnp.float32(3))
-    Array(3., dtype=float32)
-    """
-    return tree.map(_stop_gradient, x)
-
-
-def _stop_gradient(x: Any) -> Any:
-    x = as_array(x)
-    return stop_gradient_p(x) if dtypes.in_domain(x.aval.dtype, "inexact") else x
-
-
 class OptimizationBarrier(Primitive):
     """(f32[2], i32[]) --> [f32[2], i32[]].  The same values, out of the compiler's sight."""
 

@@ -6,10 +6,15 @@ import numpy as np
 
 from hloom.ops.pointwise.arithmetic import add
 from hloom.ops.pointwise.compare import select, select_n
-from hloom.ops.pointwise.convert import bitcast_convert_type, convert_element_type, reduce_precision
+from hloom.ops.pointwise.convert import (
+    bitcast_convert_type,
+    convert_element_type,
+    reduce_precision,
+    stop_gradient,
+)
 from hloom.ops.pointwise.euclid import gcd, hypot
 from hloom.ops.random_bits import rng_bit_generator, rng_uniform
-from hloom.ops.shapes.shape import broadcasted_iota, iota, stop_gradient
+from hloom.ops.shapes.shape import broadcasted_iota, iota
 from hloom.testing.case import Case
 from hloom.testing.cases import pointwise
 from hloom.testing.operands import (

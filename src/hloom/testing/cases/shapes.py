@@ -20,13 +20,13 @@ from hloom.ops.indexing.dynamic_slicing import (
     index_take,
 )
 from hloom.ops.pointwise.arithmetic import add, mul
+from hloom.ops.pointwise.convert import copy
 from hloom.ops.shapes import slicing
 from hloom.ops.shapes.shape import (
     broadcast,
     broadcast_like,
     broadcast_to_rank,
     collapse,
-    copy,
     expand_dims,
     full,
     optimization_barrier,

@@ -255,7 +255,7 @@ COMPLEX = (
         "NumPy's answer. XLA and the interpreter give C99's, 0 for 1 by an infinity.",
         asks="x / y",
         plain=op("divide"),
-        lowering="hloom.ops.pointwise.arithmetic.divide_complex",
+        lowering="hloom.ops.common.expression.divide_complex",
         xla=c64(z(INF, INF), z(NAN, NAN), z(0.0, -0.0)),
         reference=c64(z(INF, INF), z(NAN, NAN), z(0.0, -0.0)),
     ),
