@@ -11,7 +11,8 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom.config import current, options
+from hloom.config import options
+from hloom.core.context import current
 
 
 def test_an_option_is_read_as_an_attribute_and_set_for_a_block():

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom import tree
-from hloom.config import current
 from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.functions import arrays_of, recording
 from hloom.control.higher_order.mismatches import check_callable
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.support import source
 from hloom.core.support.signature import call_with, called, name_of

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from hloom import tree
-from hloom.config import current
 from hloom.core.array import Array, HostArray, host_array, wait_for_all
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.support import tables
 from hloom.core.support.executable import ENGINES

@@ -1,6 +1,8 @@
-"""The whole mechanism: types, arrays, the IR, traces and primitives.
+"""The mechanism: types, arrays, the IR, traces and primitives.
 
-Read in this order: `aval`, `array`, `jaxpr`, `trace`, `primitive`, `record`.
+Read in this order: `aval`, `array`, `jaxpr`, `context`, `trace`, `primitive`, `record`,
+`interpret`.  `operands` makes arrays of what users give; `support` holds what a first reading can
+do without: the user's lines, signatures, checks, tables of programs.
 """
 
 from hloom.core.array import Array, HostArray
@@ -10,11 +12,8 @@ from hloom.core.primitive import Primitive, UndefinedPrimal
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.trace import Trace, Tracer
 
-# Loaded for its effect: it teaches Jaxprs to print.
-from hloom.core import printing  # noqa: E402  # isort: skip
-
 __all__ = [
     "Array", "ClosedJaxpr", "Equation", "HostArray", "Jaxpr", "Literal", "Primitive",
     "ShapedArray", "Trace", "Tracer", "UndefinedPrimal", "Var", "check_jaxpr", "eval_jaxpr",
-    "printing", "trace_to_jaxpr",
+    "trace_to_jaxpr",
 ]  # fmt: skip

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array, HostArray, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.support import source
 from hloom.errors.rewriting import converting
 from hloom.errors.texts import explain

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hloom import errors
-from hloom.config import Config, current
 from hloom.core import operands as conversion
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.context import Config, current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.support import executable
 from hloom.core.support.frames import hide

@@ -7,9 +7,8 @@ from typing import Any
 
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Var
+from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Printer, Var
 from hloom.core.primitive import Primitive
-from hloom.core.printing import Printer
 from hloom.core.support.source import capture, resolve
 from hloom.core.trace import Origin, Trace, Tracer, tracing
 

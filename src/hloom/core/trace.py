@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from hloom import errors
-from hloom.config import BOTTOM, HOME, Context, current
 from hloom.core.array import Array
+from hloom.core.context import HOME, Context, current
 from hloom.core.support import frames, source
 from hloom.errors.texts import explain
 
@@ -69,6 +69,7 @@ class Trace:
     parent: Any = None
     within: Trace | None = None  # the trace in force when this one began, while it runs
     done = False
+    evaluates = False  # whether primitives are evaluated, and compiled programs may answer
 
     def __init__(self, origin: Origin, parent: Trace | None = None):
         self.origin = origin
@@ -82,14 +83,14 @@ class Trace:
 class Eager(Trace):
     """The bottom of every chain: primitives are evaluated, by the engine in force."""
 
+    evaluates = True
+
     def process(self, primitive: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         return primitive.evaluate(operands, params)
 
 
 EAGER = Eager(Origin("eager"))
-BOTTOM[0] = EAGER
 HOME.trace = EAGER
-HOME.key = HOME.config
 
 
 MOST_NAMES = 3  # arguments that a printed tracer names

@@ -14,7 +14,7 @@ import time
 from types import FrameType
 from typing import Any
 
-from hloom.config import HOME
+from hloom.core.context import HOME
 from hloom.core.support.source import is_ours
 
 PATIENCE = 5.0  # seconds that a call under way in a daemon thread is waited for

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from hloom.config import current
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.jaxpr import Jaxpr, Var
 from hloom.core.support.executable import Executable
 from hloom.engines import disk_cache, ending, faults, jaxlib_compat, lapack, memory

@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.support import source
 from hloom.core.support.tables import Tables
 from hloom.core.trace import Tracer

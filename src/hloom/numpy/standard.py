@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes as types
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.control.devices import devices as all_devices
+from hloom.core.context import current
 
 VERSION = "2024.12"
 NAMESPACES = (None, "2021.12", "2022.12", "2023.12", VERSION)

@@ -1,7 +1,7 @@
-"""Strict operations: one file a family; a primitive, its rules and its public function together.
+"""Strict operations, in a folder for each family.
 
-Files depend on each other only in this order: linear, formula, elementwise, arithmetic, compare,
-complex, convert, unary, trigonometric, binary, special, shape, slicing, gather, reduce, windows,
-sorting, dot, convolution.  Lowerings that are long are programs of their own, written in `formula`:
-programs (f32, f64), complex_programs, special_programs.
+A primitive, its rules and its public function are together in one file.  A family imports only
+those before it, which `make lint` checks: `common` (expressions, elementwise rows, linear
+operations), `elementary` (how functions such as `sin` are computed), `pointwise`, `shapes`,
+`indexing`, `order`, `reductions`, `products`, `linalg`.
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hloom.config import Context, current
 from hloom.core.array import Array
+from hloom.core.context import Context, current
 from hloom.core.primitive import Primitive
 from hloom.core.trace import Origin, Trace, Tracer, tracing
 from hloom.ops.common import linear

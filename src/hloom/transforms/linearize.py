@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from hloom import tree
-from hloom.config import current
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.record import Partial
 from hloom.core.support.float0 import aval_of

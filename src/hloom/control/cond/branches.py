@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.config import current
 from hloom.control.cond.primitive import cond_p
 from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.derive import Flags, joined
@@ -16,6 +15,7 @@ from hloom.control.higher_order.functions import Body, arrays_of, held, recordin
 from hloom.control.higher_order.mismatches import branches_differ, check_callable
 from hloom.control.jit.primitive import derived, jit_p
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.operands import as_array
 from hloom.core.support import source

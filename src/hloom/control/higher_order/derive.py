@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from hloom.config import current
 from hloom.control.jit.primitive import derived
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.jaxpr import Jaxpr, Var, eval_jaxpr
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.trace import Origin, active

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hloom import tree
-from hloom.config import current
 from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.surroundings import Seen, Surroundings, look
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.jaxpr import Atom, Jaxpr, Var
 from hloom.core.operands import as_array
 from hloom.core.record import Partial, Record

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hloom.config import Config, current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.context import Config, current
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.primitive import Primitive

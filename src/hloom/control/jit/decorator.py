@@ -7,11 +7,11 @@ from functools import partial, update_wrapper
 from typing import Any
 
 from hloom import tree
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.control.jit import stages
 from hloom.control.jit.dispatch import CacheInfo, Jitted
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.support import executable
 from hloom.core.support.calls import told
 from hloom.core.support.frames import hide

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes, errors, tree
-from hloom.config import current
 from hloom.control.jit.primitive import compiled, jit_p
 from hloom.core.array import Array, from_buffer, from_buffers
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import abstract, as_array, is_abstract
 from hloom.core.record import trace_to_jaxpr

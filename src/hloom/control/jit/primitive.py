@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from hloom.config import current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import Primitive, is_linear

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from hloom import tree
-from hloom.config import current
 from hloom.control.jit.abstract import shapes_of, trace_abstract
 from hloom.control.jit.dispatch import LEAF, Entry, Jitted
 from hloom.control.jit.primitive import compiled
+from hloom.core.context import current
 from hloom.core.jaxpr import ClosedJaxpr
 from hloom.core.operands import as_array
 from hloom.core.support import executable, float0

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors, tree
-from hloom.config import current
 from hloom.control.higher_order.derive import same_type
 from hloom.control.higher_order.functions import Body, arrays_of, held, recording, trace, unknown
 from hloom.control.higher_order.mismatches import (
@@ -26,6 +25,7 @@ from hloom.control.loops.scan import scan_p
 from hloom.control.loops.while_loop import while_p
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.jaxpr import Equation, Jaxpr, Literal, Var
 from hloom.core.operands import convert as convert_operands
 from hloom.core.support import float0, source

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from hloom import errors
-from hloom.config import Config
 from hloom.core.aval import ShapedArray
+from hloom.core.context import Config
 from hloom.core.support import source
 
 

@@ -14,7 +14,7 @@ from opcode import opmap
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from hloom.config import current
+from hloom.core.context import current
 from hloom.core.support.source import Source, capture, is_ours, is_users, resolve, text_of
 from hloom.errors import AxisError, ConcretizationTypeError
 from hloom.errors.texts import element_update, explain, source_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakSet
 
-from hloom.config import Config
+from hloom.core.context import Config
 
 CAPACITY = 2048  # of one table
 LIMIT = 8192  # of all tables: a program takes 3 to 4 memory maps, and Linux allows a process 65,530

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.support import source
 from hloom.core.support.source import warn as warn
 from hloom.core.trace import Tracer

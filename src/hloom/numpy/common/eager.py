@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes, errors, tree
-from hloom.config import Config, current, enable_x64
+from hloom.config import enable_x64
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.context import Config, current
 from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.support import executable, source

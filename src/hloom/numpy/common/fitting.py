@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import overflow, scalar, weak_aval
 
 _TYPED = (Array, np.ndarray, np.generic, bool, float, complex)

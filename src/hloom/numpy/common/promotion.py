@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import Config, current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import Config, current
 from hloom.core.operands import as_array, from_numpy, overflow, scalar, weak_aval
 from hloom.core.support.source import warn
 from hloom.errors import ArgumentError, ShapeError

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.support.source import here, warn
 from hloom.errors import ArgumentError, ShapeError, TruncationWarning
 from hloom.numpy.common.arguments import axis_argument

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array, from_ndarray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import as_array, scalar, unmasked, weak_aval
 from hloom.core.support import source
 from hloom.core.support.calls import TOO_DEEP, is_too_deep

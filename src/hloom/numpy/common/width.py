@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
-from hloom.config import current, enable_x64
+from hloom.config import enable_x64
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.support.calls import DEEPEST
 from hloom.core.support.frames import hide
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import as_array, narrow, unmasked, weak_aval
 from hloom.core.support import executable
 from hloom.core.support.frames import hidden

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.numpy.common.promotion import array_like
 
 can_cast = dtypes.can_cast

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import count_argument, dtype_argument

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.control.devices import check_device
 from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import scalar, unmasked
 from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import from_numpy, unmasked
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import unmasked
 from hloom.core.support.executable import ENGINES, put
 from hloom.core.support.frames import hide

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
 from hloom.numpy.common.domains import kind_of

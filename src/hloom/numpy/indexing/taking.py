@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hloom.config import current
 from hloom.core.array import Array, from_ndarray
+from hloom.core.context import current
 from hloom.errors import ArgumentError, IndexKindError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, refuse_inplace, refuse_out, warn_if_dropped

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from hloom import dtypes, errors
-from hloom.config import current
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.operands import as_array, weak_aval
 from hloom.core.support import source
 from hloom.core.support.calls import unknown_keyword

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.support.tables import Tables
 from hloom.numpy.common import domains, eager
 from hloom.numpy.common.domains import kind_of

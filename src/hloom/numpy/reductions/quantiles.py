@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom import dtypes
-from hloom.config import current
 from hloom.core.array import Array
+from hloom.core.context import current
 from hloom.core.operands import from_numpy, unmasked
 from hloom.core.support.strict import refuse_sharding
 from hloom.numpy.common import eager

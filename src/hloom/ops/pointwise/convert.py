@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.config import current
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.core.support.source import warn

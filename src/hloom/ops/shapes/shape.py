@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.config import current
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
 from hloom.core.support.strict import refuse_data, refuse_sharding, strict
