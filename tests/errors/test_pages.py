@@ -17,7 +17,7 @@ import hloom.numpy as jnp
 from hloom import errors
 from hloom.errors import Traced, Where, texts
 
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "errors"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "errors"
 
 CLASSES = [
     value

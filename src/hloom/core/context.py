@@ -147,4 +147,4 @@ def _reduce(variable: ContextVar[Any]) -> tuple[Any, ...]:
     return _current, ()
 
 
-copyreg.pickle(ContextVar, _reduce)  # type: ignore[arg-type]
+copyreg.pickle(ContextVar, _reduce)

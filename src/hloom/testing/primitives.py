@@ -19,8 +19,8 @@ from hloom.testing.case import Case
 
 def _modules() -> Iterator[ModuleType]:
     for package in (ops, control):
-        for info in pkgutil.iter_modules(package.__path__):
-            yield importlib.import_module(f"{package.__name__}.{info.name}")
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            yield importlib.import_module(info.name)
 
 
 @cache

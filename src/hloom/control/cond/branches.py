@@ -10,10 +10,10 @@ import numpy as np
 from hloom import dtypes, tree
 from hloom.control.cond.primitive import cond_p
 from hloom.control.higher_order.canonical import canonical
-from hloom.control.higher_order.derive import Flags, joined
+from hloom.control.higher_order.derive import Flags, derived, joined
 from hloom.control.higher_order.functions import Body, arrays_of, held, recording, trace
 from hloom.control.higher_order.mismatches import branches_differ, check_callable
-from hloom.control.jit.primitive import derived, jit_p
+from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.context import current
 from hloom.core.jaxpr import Equation, Jaxpr, Var

@@ -12,6 +12,7 @@ from hloom.control.higher_order.derive import (
     Flags,
     backward,
     batched,
+    derived,
     divided,
     either,
     forward,
@@ -25,7 +26,7 @@ from hloom.control.higher_order.derive import (
 )
 from hloom.control.higher_order.examples import harmless, may_not_end, meant_for
 from hloom.control.higher_order.structured import Structured, takes
-from hloom.control.jit.primitive import derived, jit_p
+from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate

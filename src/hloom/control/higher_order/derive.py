@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from hloom.control.jit.primitive import derived
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.jaxpr import Jaxpr, Var, eval_jaxpr
 from hloom.core.record import Partial, trace_to_jaxpr
-from hloom.core.trace import Origin, active
+from hloom.core.trace import Origin, Tracer, active
 from hloom.ops.common import linear
 from hloom.transforms.batch import batch_flat, to_axis
 from hloom.transforms.jvp import jvp_flat
@@ -243,3 +242,17 @@ def backward(jaxpr: Jaxpr, lin: Flags, live: Flags, wanted: Flags = ()) -> Made:
 
     made: Made = derived(jaxpr, ("backward", lin, live, wanted), make)
     return made
+
+
+def derived(jaxpr: Jaxpr, key: Any, make: Callable[[], Any]) -> Any:
+    """What `make` makes of this Jaxpr, made once for each key (and configuration).
+
+    Whatever is kept must not hold a tracer: `make` returns (value, captured arrays).
+    """
+    key = (*key, current.get().config)
+    found = jaxpr.cache.get(key)
+    if found is None:
+        found = make()
+        if not any(isinstance(x, Tracer) for x in found[1]):
+            jaxpr.cache[key] = found
+    return found

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.control.higher_order.derive import Flags, pick
-from hloom.control.jit.primitive import derived
+from hloom.control.higher_order.derive import Flags, derived, pick
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Jaxpr

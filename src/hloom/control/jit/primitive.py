@@ -6,9 +6,10 @@ makes is kept with the Jaxpr, so that a transformed jitted function is traced an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hloom.control.higher_order.derive import derived
 from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
@@ -17,24 +18,10 @@ from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import Primitive, is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
 from hloom.core.support import executable
-from hloom.core.trace import Origin, Tracer, active
+from hloom.core.trace import Origin, active
 from hloom.transforms.batch import batch_flat
 from hloom.transforms.jvp import jvp_flat
 from hloom.transforms.transpose import transpose_jaxpr
-
-
-def derived(jaxpr: Jaxpr, key: Any, make: Callable[[], Any]) -> Any:
-    """What `make` makes of this Jaxpr, made once for each key (and configuration).
-
-    Whatever is kept must not hold a tracer: `make` returns (value, captured arrays).
-    """
-    key = (*key, current.get().config)
-    found = jaxpr.cache.get(key)
-    if found is None:
-        found = make()
-        if not any(isinstance(x, Tracer) for x in found[1]):
-            jaxpr.cache[key] = found
-    return found
 
 
 def compiled(jaxpr: Jaxpr, name: str, **options: Any) -> executable.Executable:

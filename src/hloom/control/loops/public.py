@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, errors, tree
-from hloom.control.higher_order.derive import same_type
+from hloom.control.higher_order.derive import derived, same_type
 from hloom.control.higher_order.functions import Body, arrays_of, held, recording, trace, unknown
 from hloom.control.higher_order.mismatches import (
     NOTHING,
@@ -20,7 +20,6 @@ from hloom.control.higher_order.mismatches import (
     structure_changed,
     types_changed,
 )
-from hloom.control.jit.primitive import derived
 from hloom.control.loops.scan import scan_p
 from hloom.control.loops.while_loop import while_p
 from hloom.core.array import Array, HostArray, host_array

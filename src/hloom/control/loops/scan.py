@@ -12,6 +12,7 @@ from hloom.control.higher_order.derive import (
     Flags,
     backward,
     batched,
+    derived,
     divided,
     forward,
     grow,
@@ -24,7 +25,7 @@ from hloom.control.higher_order.derive import (
     sections,
 )
 from hloom.control.higher_order.structured import Structured, takes
-from hloom.control.jit.primitive import derived, jit_p
+from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate

@@ -11,6 +11,7 @@ from hloom.control.higher_order.derive import (
     Flags,
     Made,
     batched,
+    derived,
     divided,
     either,
     forward,
@@ -24,7 +25,7 @@ from hloom.control.higher_order.derive import (
 )
 from hloom.control.higher_order.examples import may_not_end, meant_for
 from hloom.control.higher_order.structured import Structured, takes
-from hloom.control.jit.primitive import derived, jit_p
+from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate

@@ -17,6 +17,7 @@ from hloom.control.higher_order.derive import (
     Made,
     backward,
     batched,
+    derived,
     divided,
     forward,
     joined,
@@ -26,7 +27,7 @@ from hloom.control.higher_order.derive import (
 from hloom.control.higher_order.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.higher_order.mismatches import check_callable
 from hloom.control.higher_order.structured import Solved, takes
-from hloom.control.jit.primitive import derived, jit_p
+from hloom.control.jit.primitive import jit_p
 from hloom.control.solve.linear_operators import Operator, check_types, promoted, solution
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
