@@ -34,8 +34,8 @@ class Twice(Primitive):
     def transpose(self, ct: Any, x: Any) -> Any:
         return [self(ct)]
 
-    def batch(self, size: int, operands: Any, axes: Any) -> Any:
-        return self(*operands), axes[0]
+    def batch(self, size: int, operands: Any, batch_axes: Any) -> Any:
+        return self(*operands), batch_axes[0]
 
 
 def case_of(**rules: Any) -> Case:

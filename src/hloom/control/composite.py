@@ -78,12 +78,12 @@ class Composite(Structured):
         raise UnsupportedError(explain(rule, ways=ways, at=source.here()))
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], *, jaxpr: Jaxpr,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], *, jaxpr: Jaxpr,
         name: str, **params: Any,
     ) -> tuple[list[Any], list[int | None]]:  # fmt: skip
         """The decomposition's; under the name a compiler expects operands of one example."""
-        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, axes)]
-        made = batched(jaxpr, size, tuple(a is not None for a in axes))
+        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, batch_axes)]
+        made = batched(jaxpr, size, tuple(a is not None for a in batch_axes))
         given = [*made.captured, *moved]
         outs = jit_p.apply(given, {"name": name, "jaxpr": made.jaxpr})
         return outs, [0 if f else None for f in made.found]

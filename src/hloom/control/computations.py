@@ -159,13 +159,17 @@ class Computed(Primitive):
         )
 
     def batch(
-        self, size: int, operands: Sequence[Any], places: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, Any]:
         xs, inits = _halves(operands)
-        x_axes, init_axes = _halves(places)
+        x_axes, init_axes = _halves(batch_axes)
         if any(axis is not None for axis in init_axes):
             return batch_flat(
-                lambda *zs: self.program(*zs, **params), operands, places, size, Origin(self.name)
+                lambda *zs: self.program(*zs, **params),
+                operands,
+                batch_axes,
+                size,
+                Origin(self.name),
             )
         xs = linear.batch_first(size, xs, x_axes)
         return self(*xs, *inits, **self.batched(params)), [0] * len(xs)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hloom import dtypes, errors
+from hloom import errors
 from hloom.core.aval import ShapedArray
 from hloom.core.support import executable, source
 from hloom.errors.rewriting import truth
@@ -174,7 +174,7 @@ class Array:
         return complex(self._scalar("complex"))
 
     def __index__(self) -> int:
-        if self.aval.shape or dtypes.kind(self.aval.dtype) not in ("signed", "unsigned"):
+        if self.aval.shape or self.aval.kind not in ("signed", "unsigned"):
             raise TypeError(
                 f"only integer scalar arrays can be converted to a scalar index; got {self.aval}. "
                 f"{'Take one element' if self.aval.shape else 'Convert it: int(x)'}."

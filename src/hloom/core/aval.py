@@ -29,7 +29,7 @@ class ShapedArray:
     f32[2,3]
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "is_wide", "_text")
+    __slots__ = ("shape", "dtype", "weak_type", "ndim", "size", "kind", "bits", "is_wide", "_text")
     _interned: dict[tuple[Any, ...], ShapedArray] = {}
 
     shape: tuple[int, ...]
@@ -37,6 +37,8 @@ class ShapedArray:
     weak_type: bool
     ndim: int
     size: int
+    kind: str  # as `dtypes.kind` says; "float0" for float0
+    bits: int  # of an element: `dtypes.bits`
     is_wide: bool  # of a 64-bit type: one that new values don't have while `enable_x64` is off
     _text: str
     sharding: Any  # where arrays of this type are, told by `control.devices`
@@ -62,6 +64,8 @@ class ShapedArray:
         self.weak_type = weak_type
         self.ndim = len(shape)
         self.size = prod(shape)
+        self.kind = "float0" if is_still else dtypes.kind(dtype)
+        self.bits = 0 if is_still else dtypes.bits(dtype)
         self.is_wide = not is_still and dtypes.canonicalize(dtype, False) != dtype
         if len(shape) > 64:
             raise OversizedError(f"arrays have 64 axes at most, as in NumPy; got {len(shape)}")

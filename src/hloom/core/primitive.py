@@ -152,6 +152,6 @@ class Primitive:
         raise errors.missing_rule(self.name, "transpose")
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[Any, Any]:
         raise errors.missing_rule(self.name, "batch")

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from jaxlib import _jax, xla_client
 
-from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.engines import faults, jaxlib_compat, memory
 from hloom.engines.base import Engine
@@ -118,7 +117,7 @@ def _get_copy(buffer: Buffer, aval: ShapedArray) -> NDArray:
     """
     if buffer.is_deleted():
         raise DeletedArrayError.of(aval)
-    bits = dtypes.bits(aval.dtype)
+    bits = aval.bits
     size = (aval.size * bits + 7) // 8
     stored = np.empty(0, np.uint8)
     if size:

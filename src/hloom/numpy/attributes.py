@@ -105,7 +105,7 @@ def _astype(self: Array, dtype: Any, casting: str, copy: bool, device: Any) -> A
         )
     if self.aval.dtype == wanted and not self.aval.weak_type:
         return array(self) if copy else self
-    if get().key is None or dtypes.kind(self.aval.dtype) == "complex":  # which warns each time
+    if get().key is None or self.aval.kind == "complex":  # which warns each time
         return convert_element_type(self, wanted)  # type: ignore[no-any-return]
 
     def body(x: Any) -> Any:
@@ -125,7 +125,7 @@ def _spelling(dtype: Any, wanted: np.dtype[Any]) -> Any:
 
 @eager.function(static=("dtype",))
 def _view(x: Any, *, dtype: Any) -> Any:
-    aval, old, new = x.aval, dtypes.bits(x.aval.dtype), dtypes.bits(dtype)
+    aval, old, new = x.aval, x.aval.bits, dtypes.bits(dtype)
     if old == new or not aval.ndim:
         return bitcast_convert_type_p(x, new_dtype=dtype)
     last = aval.shape[-1]
@@ -155,7 +155,7 @@ def view(self: Array, dtype: Any = None, type: Any = None) -> Array:
     if self.aval.dtype == wanted:
         return self
     _check_view(self.aval, wanted)
-    kinds = {dtypes.kind(self.aval.dtype), dtypes.kind(wanted)}
+    kinds = {self.aval.kind, dtypes.kind(wanted)}
     made: Array = (_view_of_parts if kinds & {"bool", "complex"} else _view)(self, dtype=wanted)
     return made
 
@@ -163,7 +163,7 @@ def view(self: Array, dtype: Any = None, type: Any = None) -> Array:
 @eager.function(static=("dtype",))
 def _view_of_parts(x: Any, *, dtype: Any) -> Any:
     """bool is uint8 of 0 and 1; a complex number is two floats, the real part first."""
-    if dtypes.kind(x.aval.dtype) == "complex":
+    if x.aval.kind == "complex":
         parts = stack([lax_real(x), lax_imag(x)], x.aval.ndim)
         return reshape(parts, (*x.aval.shape[:-1], 2 * x.aval.shape[-1]))
     if dtypes.kind(dtype) == "complex":
@@ -178,7 +178,7 @@ def _view_of_parts(x: Any, *, dtype: Any) -> Any:
 def _check_view(aval: ShapedArray, wanted: np.dtype[Any]) -> None:
     """Raise ValueError or TypeError where the bits can't be read as `wanted`."""
     old, new = (8 if d == np.bool_ else dtypes.bits(d) for d in (aval.dtype, wanted))
-    kinds = [dtypes.kind(aval.dtype), dtypes.kind(wanted)]
+    kinds = [aval.kind, dtypes.kind(wanted)]
     if "complex" in kinds:
         part = {64: "float32", 128: "float64"}[old if kinds[0] == "complex" else new]
         if (wanted if kinds[0] == "complex" else aval.dtype).name != part:
@@ -218,7 +218,7 @@ def byteswap(self: Any) -> Any:
 
 # ---- parts and axes -----------------------------------------------------------------------------
 def _is_complex(x: Array) -> bool:
-    return dtypes.kind(x.aval.dtype) == "complex"
+    return x.aval.kind == "complex"
 
 
 @eager.unary

@@ -256,7 +256,7 @@ def _turned(x: Any, edge: int, part: Any, axis: int) -> Any:
 
 def _ramp(x: Any, axis: int, pair: Pair, plan: Plan, values: tuple[Any, Any]) -> Any:
     """Evenly from the end value to the edge, in double precision, as NumPy does."""
-    kind = dtypes.kind(x.aval.dtype)
+    kind = x.aval.kind
     wide = np.dtype("complex128" if kind == "complex" else "float64")
     size, sides = x.aval.shape[axis], []
     for side, width in enumerate(pair):

@@ -199,9 +199,9 @@ class RngBitGenerator(Primitive):
         return self(*primals, **params), [None, None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[list[Any], list[int | None]]:
-        (key,), (axis,) = operands, axes
+        (key,), (axis,) = operands, batch_axes
         assert axis is not None
         return self(move(key, axis, 0), **params), [0, 0]
 
@@ -328,7 +328,7 @@ class RngUniform(Primitive):
     ) -> tuple[Any, Any]:
         """The numbers are a + u * (b - a), where nothing moves u."""
         out = self(*primals, **params)
-        if dtypes.kind(out.aval.dtype) != "float":
+        if out.aval.kind != "float":
             return out, None
         a, b = primals
         u = div(sub(out, a), sub(b, a))
@@ -339,13 +339,13 @@ class RngUniform(Primitive):
         return out, plus(*shares) if len(shares) > 1 else (shares or [None])[0]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[Any, int]:
         def example(x: Any, axis: int | None, i: int) -> Any:
             return x if axis is None else index_in_dim(x, i, keepdims=False)
 
         each = [
-            self(*[example(x, axis, i) for x, axis in zip(operands, axes)], **params)
+            self(*[example(x, axis, i) for x, axis in zip(operands, batch_axes)], **params)
             for i in range(size)
         ]
         return stack(each), 0

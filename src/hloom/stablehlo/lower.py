@@ -119,7 +119,7 @@ class Lowering(Vocabulary):
         Its answers for constants are others than the program's: subnormal numbers are not flushed,
         and exp, tanh and other functions are those of the C library.
         """
-        kind, width = dtypes.kind(x.aval.dtype), dtypes.bits(x.aval.dtype)
+        kind, width = x.aval.kind, x.aval.bits
         if kind == "complex":
             return self.complex(self._hidden(self.real(x)), self._hidden(self.imag(x)))
         if kind != "float" or width < 16:

@@ -122,7 +122,7 @@ class Vocabulary(Block):
     def compare(self, x: Value, direction: str, y: Value) -> Operand:
         """`direction` is EQ, NE, LT, LE, GT or GE; floats compare by value, -0.0 equals 0.0."""
         xs = self.operands(x, y)
-        how = _COMPARISON[dtypes.kind(xs[0].aval.dtype)]
+        how = _COMPARISON[xs[0].aval.kind]
         out = ShapedArray(xs[0].aval.shape, BOOL)
         return self.op(f"stablehlo.compare {direction}, {join(xs)}, {how}", xs, out)
 
@@ -140,7 +140,7 @@ class Vocabulary(Block):
     def bitcast(self, x: Operand, dtype: Any) -> Operand:
         """The same bits in another dtype; a narrower one adds a last axis, a wider one takes it."""
         new, shape = np.dtype(dtype), x.aval.shape
-        old_bits, new_bits = dtypes.bits(x.aval.dtype), dtypes.bits(new)
+        old_bits, new_bits = x.aval.bits, dtypes.bits(new)
         if new_bits < old_bits:
             shape = (*shape, old_bits // new_bits)
         elif new_bits > old_bits:

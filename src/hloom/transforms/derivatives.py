@@ -154,7 +154,7 @@ def _check_input(flat: Flat, transform: str, holomorphic: bool, allow_int: bool)
         if not moves(aval):
             if not allow_int:
                 raise TypeError(_of_integer(transform, flat.origin.arguments[i], aval))
-        elif holomorphic and dtypes.kind(aval.dtype) != "complex":
+        elif holomorphic and aval.kind != "complex":
             raise TypeError(
                 f"{transform} with holomorphic=True takes complex inputs; "
                 f"`{flat.origin.arguments[i]}` is {aval}"
@@ -173,7 +173,7 @@ def _check_scalar(flat: Flat, outs: Sequence[Any], transform: str, holomorphic: 
     avals = [aval_of(x) for x in outs[: flat.count]]
     if len(avals) != 1 or avals[0].shape or avals[0].dtype == dtypes.float0:
         raise _not_scalar(flat, avals, transform)
-    kind = dtypes.kind(avals[0].dtype)
+    kind = avals[0].kind
     if kind == "complex" and not holomorphic:
         raise TypeError(
             f"{transform}: {called(flat.fun)} must return a real value; it returned {avals[0]}. "

@@ -69,7 +69,7 @@ def _fitted(aval: ShapedArray, given: Any, what: str) -> Array:
 
 def _adapts(made: Array) -> bool:
     """Whether it stems from real Python numbers, which take the type of what they meet."""
-    return made.aval.weak_type and dtypes.kind(made.aval.dtype) != "complex"
+    return made.aval.weak_type and made.aval.kind != "complex"
 
 
 def _as_type(made: Array, aval: ShapedArray) -> Array:

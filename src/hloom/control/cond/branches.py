@@ -85,7 +85,7 @@ def _predicate(pred: Any) -> Array:
             ("hloom.vmap(lambda p, x: lax.cond(p, f, g, x))(p, x)", "one cond for each element"),
         ]
         raise TypeError(explain(rule, ways=ways, at=source.here()))
-    if dtypes.kind(index.aval.dtype) == "bool":
+    if index.aval.kind == "bool":
         return index
     return ne(index, linear.constant(0, index.aval.dtype))  # type: ignore[no-any-return]
 
@@ -133,9 +133,9 @@ def _index(index: Any) -> Array:
         number = as_array(index)
     except TypeError as error:
         raise TypeError(f"switch takes a 0-d integer as index; it is {error}") from None
-    if number.aval.shape or dtypes.kind(number.aval.dtype) not in ("signed", "unsigned"):
+    if number.aval.shape or number.aval.kind not in ("signed", "unsigned"):
         rule = f"switch takes a 0-d integer as index; got {number.aval}"
-        kind = dtypes.kind(number.aval.dtype)
+        kind = number.aval.kind
         ways = [("lax.cond(p, true_fun, false_fun, x)", "for a bool")] if kind == "bool" else []
         raise TypeError(explain(rule, ways=ways, at=source.here()))
     return number

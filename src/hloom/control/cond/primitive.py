@@ -121,10 +121,15 @@ class Cond(Structured):
         return outs[:count], place(outs[count:], found)
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], *, branches: Branches
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[int | None],
+        *,
+        branches: Branches,
     ) -> tuple[list[Any], list[int | None]]:
-        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, axes)]
-        flags = tuple(a is not None for a in axes)
+        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, batch_axes)]
+        flags = tuple(a is not None for a in batch_axes)
         if flags[0]:
             jaxpr, captured = _selected(branches, size, flags, moved[0].aval)
             outs = jit_p.apply([*captured, *moved], {"name": "cond", "jaxpr": jaxpr})

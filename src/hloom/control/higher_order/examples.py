@@ -118,10 +118,14 @@ class TakenOnly(Primitive):
         ]  # fmt: skip
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], *, flags: Flags
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], *, flags: Flags
     ) -> tuple[list[Any], list[int | None]]:
         return batch_flat(
-            lambda taken, *xs: meant_for(taken, xs, flags)[1], operands, axes, size, Origin("vmap")
+            lambda taken, *xs: meant_for(taken, xs, flags)[1],
+            operands,
+            batch_axes,
+            size,
+            Origin("vmap"),
         )
 
 

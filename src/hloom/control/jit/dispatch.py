@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hloom import dtypes, errors, tree
+from hloom import errors, tree
 from hloom.control.jit.primitive import compiled, jit_p
 from hloom.core.array import Array, from_buffer, from_buffers
 from hloom.core.aval import ShapedArray
@@ -451,7 +451,7 @@ class Jitted:
 
 
 def _bytes(aval: ShapedArray) -> int:
-    return -(-aval.size * dtypes.bits(aval.dtype) // 8)
+    return -(-aval.size * aval.bits // 8)
 
 
 def _among(args: Sequence[Any], what: str, argnums: frozenset[int]) -> frozenset[int]:

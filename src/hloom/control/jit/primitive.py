@@ -101,7 +101,7 @@ class Jit(Primitive):
         self,
         size: int,
         operands: Sequence[Any],
-        axes: Sequence[int | None],
+        batch_axes: Sequence[int | None],
         *,
         jaxpr: Jaxpr,
         name: str,
@@ -111,13 +111,13 @@ class Jit(Primitive):
 
             def batched(*values: Any) -> list[Any]:
                 outs, found[:] = batch_flat(
-                    lambda *x: eval_jaxpr(jaxpr, x), values, axes, size, Origin("vmap")
+                    lambda *x: eval_jaxpr(jaxpr, x), values, batch_axes, size, Origin("vmap")
                 )
                 return outs
 
             return *trace_to_jaxpr(batched, [x.aval for x in operands], Origin("vmap")), found
 
-        new, captured, found = derived(jaxpr, ("batch", size, *axes, *_avals(operands)), make)
+        new, captured, found = derived(jaxpr, ("batch", size, *batch_axes, *_avals(operands)), make)
         return jit_p.apply([*captured, *operands], {"name": name, "jaxpr": new}), found
 
     def partial_eval(

@@ -205,7 +205,7 @@ def _bounds(lower: Any, upper: Any) -> list[Array]:
     except TypeError:
         bounds = [x for b in (lower, upper) for x in arrays_of("fori_loop", "bound", b)[0]]
     shown = " and ".join(str(x.aval) for x in bounds)
-    real = all(dtypes.kind(x.aval.dtype) in ("signed", "unsigned", "float") for x in bounds)
+    real = all(x.aval.kind in ("signed", "unsigned", "float") for x in bounds)
     if len(bounds) != 2 or any(x.aval.shape for x in bounds) or not real:
         ways = [("int(n)", "for another number that is known")]
         rule = f"fori_loop takes bounds that are 0-d integers or floats; got {shown}"
@@ -223,7 +223,7 @@ def _adapted(lower: Array, upper: Array) -> list[Array]:
     weak, other = (lower, upper) if lower.aval.weak_type else (upper, lower)
     if not weak.aval.weak_type or weak.aval.dtype == other.aval.dtype:
         return [lower, upper]
-    if dtypes.kind(weak.aval.dtype) == "float" and dtypes.kind(other.aval.dtype) != "float":
+    if weak.aval.kind == "float" and other.aval.kind != "float":
         if not other.aval.weak_type:
             return [lower, upper]
         weak, other = other, weak
@@ -235,7 +235,7 @@ def _times(lower: Array, upper: Array) -> int | None:
     """How many numbers by 1 from `lower` on are below `upper`; None where that is not known."""
     if lower.concrete() is None or upper.concrete() is None:
         return None
-    if dtypes.kind(lower.aval.dtype) != "float":
+    if lower.aval.kind != "float":
         return max(int(upper) - int(lower), 0)
     distance = float(upper) - float(lower)
     if distance == math.inf:

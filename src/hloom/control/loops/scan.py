@@ -141,19 +141,21 @@ class Scan(Structured):
         return [*carry, *ys], place([*carry_dots, *y_dots], made.found)
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], *, jaxpr: Jaxpr,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], *, jaxpr: Jaxpr,
         **params: Any,
     ) -> tuple[list[Any], list[int | None]]:  # fmt: skip
         steps = Steps.of(params)
-        flags = tuple(a is not None for a in axes)
+        flags = tuple(a is not None for a in batch_axes)
         made = derived(
             jaxpr, ("scan_batch", steps, size, flags), lambda: _batched(jaxpr, steps, size, flags)
         )
         scanned = len(operands) - steps.num_consts - steps.num_carry
         targets = [0] * (steps.num_consts + steps.num_carry) + [1] * scanned
-        moved = [x if a is None else move(x, a, t) for x, a, t in zip(operands, axes, targets)]
+        moved = [
+            x if a is None else move(x, a, t) for x, a, t in zip(operands, batch_axes, targets)
+        ]
         for i, found in enumerate(made.found[: steps.num_carry], steps.num_consts):
-            if found and axes[i] is None:
+            if found and batch_axes[i] is None:
                 moved[i] = linear.spread(moved[i], 0, size)
         outs = scan_p(*made.captured, *moved, **made.params)
         targets = [0] * steps.num_carry + [1] * (len(outs) - steps.num_carry)

@@ -131,12 +131,12 @@ class While(Structured):
         return outs[: len(carry)], place(outs[len(carry) :], found)
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[list[Any], list[int | None]]:
-        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, axes)]
+        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, batch_axes)]
         sizes = params["cond_nconsts"], params["body_nconsts"]
         cond_consts, consts, carry = sections(moved, *sizes)
-        flags = [_flags(axes) for axes in sections(axes, *sizes)]
+        flags = [_flags(batch_axes) for batch_axes in sections(batch_axes, *sizes)]
         loop = _derived(params, ("batch", size, *flags), lambda: _batched(size, *flags, params))
         places = [0 if f else None for f in loop.found]
         carry = [

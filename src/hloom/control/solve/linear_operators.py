@@ -71,7 +71,7 @@ class Operator:
 
 def _exact(aval: ShapedArray) -> bool:
     """Whether a type gives way to the one it is computed with."""
-    return aval.weak_type or dtypes.kind(aval.dtype) in ("bool", "signed", "unsigned")
+    return aval.weak_type or aval.kind in ("bool", "signed", "unsigned")
 
 
 def _taken(x: Array, aval: ShapedArray) -> Any:

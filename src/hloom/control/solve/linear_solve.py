@@ -131,13 +131,15 @@ class LinearSolve(Solved):
         return [None] * size + right
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[list[Any], list[int]]:
         system = System(**params)
         consts = len(operands) - system.num_leaves
-        flags: Flags = tuple(a is not None for a in axes[:consts]) + (True,) * system.num_leaves
-        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], axes)]
-        right = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], axes[consts:])]
+        flags: Flags = (
+            tuple(a is not None for a in batch_axes[:consts]) + (True,) * system.num_leaves
+        )
+        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], batch_axes)]
+        right = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], batch_axes[consts:])]
 
         parts: list[Traced | None] = []
         for jaxpr in (system.matvec, system.vecmat, system.solve, system.transpose_solve):

@@ -80,13 +80,13 @@ class Root(Solved):
         return outs, kept + rest
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[list[Any], list[int]]:
         system = Equations(**params)
         consts = len(operands) - system.num_leaves
-        flags = tuple(a is not None for a in axes[:consts])
-        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], axes)]
-        guess = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], axes[consts:])]
+        flags = tuple(a is not None for a in batch_axes[:consts])
+        moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], batch_axes)]
+        guess = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], batch_axes[consts:])]
         mades = []
         for jaxpr in system[:3]:
             if jaxpr is not None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import islice
 from opcode import opname
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ import numpy as np
 
 Source = tuple[CodeType, int]
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
 PYTHON = os.path.dirname(os.__file__) + os.sep
 NUMPY = os.path.dirname(np.__file__) + os.sep
 

@@ -25,7 +25,7 @@ INT8, FLOAT32 = np.dtype("int8"), np.dtype("float32")
 
 def kind_of(x: Array) -> str:
     """The kind of an array's dtype: bool, signed, unsigned, float or complex."""
-    return dtypes.kind(x.aval.dtype)
+    return x.aval.kind
 
 
 def is_complex(x: Array) -> bool:

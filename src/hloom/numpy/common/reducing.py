@@ -82,7 +82,7 @@ def along(name: str, x: Any, axis: Any) -> tuple[Any, int]:
 # ---- dtypes -------------------------------------------------------------------------------------
 def kind_of(x: Any) -> str:
     """The kind of an array's dtype."""
-    return dtypes.kind(x.aval.dtype)
+    return x.aval.kind
 
 
 def is_inexact(x: Any) -> bool:
@@ -209,7 +209,7 @@ def initial_argument(name: str, initial: Any, x: Any) -> Array:
     given = array_like(name, initial)
     if given.aval.shape:
         raise ValueError(f"{name}: `initial` must be a number; got {given.aval}")
-    if dtypes.kind(given.aval.dtype) == "complex" and kind_of(x) != "complex":
+    if given.aval.kind == "complex" and kind_of(x) != "complex":
         raise ArgumentError(
             f"{name}: `initial` is complex, the result {x.aval} is not; take initial.real"
         )

@@ -255,10 +255,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Ar
     Array([1., 2.], dtype=float32)
     """
     made = asarray(a, dtype, order)
-    if (
-        dtypes.kind(made.aval.dtype) in ("float", "complex")
-        and not np.isfinite(np.asarray(made)).all()
-    ):
+    if made.aval.kind in ("float", "complex") and not np.isfinite(np.asarray(made)).all():
         raise ValueError("array must not contain infs or NaNs: replace them, jnp.nan_to_num(x)")
     return made
 

@@ -172,9 +172,7 @@ def _spread(mask: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _zero(x: Any) -> Any:
-    return constant(
-        False if dtypes.kind(x.aval.dtype) == "bool" else 0, x.aval.dtype, x.aval.weak_type
-    )
+    return constant(False if x.aval.kind == "bool" else 0, x.aval.dtype, x.aval.weak_type)
 
 
 @eager.function(static=("k",))
@@ -252,7 +250,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if x.aval.ndim != 1:
         raise ValueError(f"vander: x must be a one-dimensional array or sequence; got {x.aval}")
     whole = dtypes.default_int(current.get().config.enable_x64)
-    if dtypes.in_domain(x.aval.dtype, "bits") and dtypes.bits(x.aval.dtype) < dtypes.bits(whole):
+    if dtypes.in_domain(x.aval.dtype, "bits") and x.aval.bits < dtypes.bits(whole):
         x = convert_element_type_p(x, new_dtype=whole, weak_type=False)
     size = x.aval.size
     count = size if N is None else count_argument("vander", "N", N)

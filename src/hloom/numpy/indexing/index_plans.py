@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hloom import dtypes, errors
+from hloom import errors
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
@@ -184,7 +184,7 @@ def _item(x: Any) -> Any:
         if hasattr(x, "__index__"):
             return int(x.__index__())
         raise IndexKindError(f"{_KINDS}; got {type(x).__name__} {x!r:.60}")
-    kind = dtypes.kind(x.aval.dtype)
+    kind = x.aval.kind
     if kind not in ("bool", "signed", "unsigned"):
         raise IndexKindError(
             f"arrays used as indices must be of integer (or boolean) type; got {x.aval}. Convert "
@@ -284,7 +284,7 @@ def _allowed(item: Any, size: int, outside: Outside) -> Any:
             item = from_numpy(np.asarray(item, np.int32), True)
         else:
             item = from_numpy(np.asarray(max(min(item, 2**63 - 1), -(2**63)), np.int64), True)
-    if outside.wrap or not isinstance(item, Array) or dtypes.kind(item.aval.dtype) == "unsigned":
+    if outside.wrap or not isinstance(item, Array) or item.aval.kind == "unsigned":
         return item
     wide = converted(item, INT64 if size >= 2**31 or item.aval.dtype.itemsize == 8 else INT32)
     beyond = 0 if outside.mode == "clip" else size

@@ -161,7 +161,7 @@ def cut_static(x: Any, basics: Sequence[Basic]) -> Any:
 
 def wrap_traced(i: Any, size: int, checked: bool) -> Any:
     """A traced position with negative ones counted from the end."""
-    if not isinstance(i, Array) or dtypes.kind(i.aval.dtype) == "unsigned":
+    if not isinstance(i, Array) or i.aval.kind == "unsigned":
         return i
     if i.aval.dtype.itemsize * 8 <= 16:  # the size may not fit the index's own dtype
         i = convert_element_type(i, INT32)

@@ -264,7 +264,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
             raise ValueError(f"ix_: Cross index must be 1 dimensional; argument {i} is {x.aval}")
         if not x.aval.size and isinstance(given, (list, tuple)):
             x = _sent(np.zeros(0, np.int32))[0]
-        if dtypes.kind(x.aval.dtype) == "bool":
+        if x.aval.kind == "bool":
             concrete = x.concrete()
             if concrete is None:
                 assert isinstance(x, Tracer)

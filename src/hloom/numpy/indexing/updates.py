@@ -349,7 +349,7 @@ def _updated(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any
 def _check_cast(x: Any, values: Any, name: str) -> None:
     """Raise as NumPy does: complex into real, float arithmetic on integers, NaN into an integer."""
     rank = {"bool": 0, "signed": 1, "unsigned": 1, "float": 2, "complex": 3}
-    ours = rank[dtypes.kind(x.aval.dtype)]
+    ours = rank[x.aval.kind]
     x64 = current.get().config.enable_x64
     given = values.aval if isinstance(values, Array) else weak_aval(values.__class__, x64)
     theirs = rank[dtypes.kind(given.dtype)]

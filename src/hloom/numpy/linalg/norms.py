@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes, errors
+from hloom import errors
 from hloom.core.array import Array
 from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
@@ -42,7 +42,7 @@ Axes = tuple[int, ...]
 
 # ---- norms --------------------------------------------------------------------------------------
 def _squares(x: Any) -> Any:
-    if dtypes.kind(x.aval.dtype) == "complex":
+    if x.aval.kind == "complex":
         re, im = real(x), imag(x)
         return add(mul(re, re), mul(im, im))
     return mul(x, x)

@@ -65,7 +65,7 @@ def _wide_enough(x1: Any, x2: Any) -> np.dtype[Any] | None:
     if integer.aval.weak_type or other.aval.weak_type:
         return None
     common, _ = result_dtype((integer, other))
-    digits = dtypes.bits(integer.aval.dtype) - (kind_of(integer) == "signed")
+    digits = integer.aval.bits - (kind_of(integer) == "signed")
     if digits <= dtypes.finfo(common).nmant + 1:
         return None
     return FLOAT32 if digits <= 24 and dtypes.bits(common) < 64 else FLOAT64
@@ -78,7 +78,7 @@ def _mixed_signs(x1: Array, x2: Array) -> bool:
         return False
     unsigned = x1 if kinds[0] == "unsigned" else x2
     dtype, _ = result_dtype((x1, x2))
-    return dtypes.kind(dtype) != "signed" or dtypes.bits(dtype) <= dtypes.bits(unsigned.aval.dtype)
+    return dtypes.kind(dtype) != "signed" or dtypes.bits(dtype) <= unsigned.aval.bits
 
 
 def _compare_mixed(name: str, strict: Rule, python: Rule, x1: Array, x2: Array) -> Any:

@@ -31,7 +31,7 @@ _imaginary_part = eager.unary(lax_imag)
 
 @eager.unary
 def _zeros(x: Any) -> Any:
-    return full_like(x, False if dtypes.kind(x.aval.dtype) == "bool" else 0)
+    return full_like(x, False if x.aval.kind == "bool" else 0)
 
 
 def real_part(self: Array) -> Array:

@@ -189,14 +189,14 @@ def signbit(x: Any, /) -> Any:
 
 def _is_negative(x: Any) -> Any:
     """By the sign bit."""
-    if dtypes.bits(x.aval.dtype) < 8:
+    if x.aval.bits < 8:
         x = _converted(x, FLOAT32)
     return compare.lt(_bits(x), 0)
 
 
 def _bits(x: Any) -> Any:
     """A float's bits as a signed integer."""
-    return bitcast_convert_type_p(x, new_dtype=np.dtype(f"int{dtypes.bits(x.aval.dtype)}"))
+    return bitcast_convert_type_p(x, new_dtype=np.dtype(f"int{x.aval.bits}"))
 
 
 @eager.binary_floats
@@ -262,7 +262,7 @@ def spacing(x: Any, /) -> Any:
     Array([ 1.1920929e-07, -1.1920929e-07,  1.0240000e+03], dtype=float32)
     """
     (x,) = domains.floats("spacing", x)
-    if dtypes.bits(x.aval.dtype) < 16:
+    if x.aval.bits < 16:
         raise domains.unsupported("spacing", [x], "convert first: x.astype('float32')")
     if x.aval.dtype == FLOAT16:
         return weak_as(compare.select(unary.is_finite(x), _distance_upwards(x), NAN), x)
@@ -337,7 +337,7 @@ def _power_of_two(n: Any) -> Any:
 @eager.function(static=())
 def _frexp(x: Any) -> tuple[Any, Any]:
     (x,) = domains.floats("frexp", x)
-    if dtypes.bits(x.aval.dtype) < 32:
+    if x.aval.bits < 32:
         mantissa, exponent = _split(_converted(x, FLOAT32))
         return _converted(mantissa, x.aval.dtype), exponent
     mantissa, exponent = _split(x)
@@ -364,7 +364,7 @@ def _split(x: Any) -> tuple[Any, Any]:
     bits = _bits(x)
     magnitude = _magnitude(bits)
     field = binary.shift_right_logical(magnitude, digits)
-    shift = arithmetic.sub(unary.clz(magnitude), dtypes.bits(x.aval.dtype) - 1 - digits)
+    shift = arithmetic.sub(unary.clz(magnitude), x.aval.bits - 1 - digits)
     subnormal = compare.eq(field, 0)
     field = compare.select(subnormal, arithmetic.sub(1, shift), field)
     exponent = arithmetic.sub(field, bias - 1)

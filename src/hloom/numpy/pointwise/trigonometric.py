@@ -6,7 +6,6 @@ import math
 from functools import partial
 from typing import Any
 
-from hloom import dtypes
 from hloom.numpy.common import domains, eager
 from hloom.numpy.common.domains import is_complex
 from hloom.numpy.common.promotion import promote_inexact
@@ -253,7 +252,7 @@ def _sinc(x: Any) -> Any:
 
 def _sinc_series(y: Any) -> Any:
     """The sum of (-y*y)**k / (2k + 1)!, up to what is below 1 ulp where abs(y) < 1."""
-    terms = 7 if dtypes.bits(y.aval.dtype) == (64 if is_complex(y) else 32) else 10
+    terms = 7 if y.aval.bits == (64 if is_complex(y) else 32) else 10
     square = unary.square(y)
     total: Any = 0.0
     for k in reversed(range(terms)):

@@ -29,7 +29,7 @@ F32 = np.dtype("float32")
 
 def is_bool(x: Any) -> bool:
     """Whether the elements are truth values, whose sum is `or` and whose product is `and`."""
-    return dtypes.kind(x.aval.dtype) == "bool"
+    return x.aval.kind == "bool"
 
 
 def product(x: Any, y: Any) -> Any:
@@ -50,7 +50,7 @@ def operands_of(name: str, *xs: Any, preferred: Any = None) -> list[Any]:
     arrays = promote_dtypes(name, *xs)
     if preferred is not None:
         wanted = array_dtype(preferred)
-        if dtypes.kind(wanted) != dtypes.kind(arrays[0].aval.dtype):
+        if dtypes.kind(wanted) != arrays[0].aval.kind:
             arrays = [convert_element_type(x, wanted) for x in arrays]
     return arrays
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.support.strict import refuse_sharding
@@ -26,7 +25,7 @@ N, K, M = "n", "k", "m"
 
 
 def _conjugate(x: Any) -> Any:
-    return conj(x) if dtypes.kind(x.aval.dtype) == "complex" else x
+    return conj(x) if x.aval.kind == "complex" else x
 
 
 def _mismatch(name: str, x: ShapedArray, y: ShapedArray, axes: tuple[int, int]) -> ValueError:

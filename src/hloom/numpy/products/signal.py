@@ -98,7 +98,7 @@ def correlate(
     """
     how = _mode("correlate", mode)
     x, y = _vectors("correlate", a, v, preferred_element_type)
-    y = rev(conj(y) if dtypes.kind(y.aval.dtype) == "complex" else y, (0,))
+    y = rev(conj(y) if y.aval.kind == "complex" else y, (0,))
     swapped = y.aval.size > x.aval.size
     if swapped:
         x, y = y, x
@@ -136,7 +136,7 @@ def _convolution(x: Any, y: Any, padding: int, precision: Any, preferred: Any) -
 
 def is_not_finite(x: Any) -> Any:
     """Where elements are NaN or infinite."""
-    if dtypes.kind(x.aval.dtype) == "complex":
+    if x.aval.kind == "complex":
         return bitwise_or(is_not_finite(real(x)), is_not_finite(imag(x)))
     return bitwise_not(is_finite(x))
 

@@ -139,7 +139,7 @@ def variance(
     shape = a.aval.shape
     axes = reduced_axes(name, axis, a.aval.ndim)
     wide, result = dtypes_of_mean(name, a, dtype)
-    if dtypes.kind(a.aval.dtype) == "complex" and dtypes.kind(result) != "complex":
+    if a.aval.kind == "complex" and dtypes.kind(result) != "complex":
         raise ArgumentError(
             f"{name}: dtype {result.name} would drop the imaginary parts of {a.aval}; take "
             f"jnp.{name}(x.real), or give a complex dtype"

@@ -334,7 +334,7 @@ def _roll(x: Any, *shifts: Any, axes: Axes | None) -> Any:
 def _moved_on(x: Any, shift: int, axis: int) -> Any:
     """The two parts written into a fresh array: of 1e6 elements 53 us, by concatenation 231."""
     aval, cut = x.aval, x.aval.shape[axis] - shift
-    zero = constant(False if dtypes.kind(aval.dtype) == "bool" else 0, aval.dtype, aval.weak_type)
+    zero = constant(False if aval.kind == "bool" else 0, aval.dtype, aval.weak_type)
     fresh = spread_scalar(zero, aval.shape)
     front, back = (slice_in_dim(x, *ends, 1, axis) for ends in ((cut, None), (0, cut)))
     fresh = dynamic_update_slice_in_dim(fresh, front, 0, axis)

@@ -6,7 +6,6 @@ from math import prod
 from operator import index
 from typing import Any
 
-from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.support.strict import refuse_sharding
@@ -301,7 +300,7 @@ def _resize(x: Any, shape: Sizes) -> Any:
     wanted, size = prod(shape), x.aval.size
     flat = lax_reshape(x, (size,))
     if not size:  # NumPy fills with zeros
-        zero = constant(False if dtypes.kind(x.aval.dtype) == "bool" else 0, x.aval.dtype)
+        zero = constant(False if x.aval.kind == "bool" else 0, x.aval.dtype)
         return spread_scalar(zero, shape)
     if wanted > size:
         flat = tile(flat, (-(-wanted // size),))

@@ -55,7 +55,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
             f"packbits: expected an input array of integer or boolean data type; got {x.aval}. "
             "Compare first: x != 0."
         )
-    zero = constant(False if dtypes.kind(x.aval.dtype) == "bool" else 0, x.aval.dtype)
+    zero = constant(False if x.aval.kind == "bool" else 0, x.aval.dtype)
     bits = move(ne(x, spread_scalar(zero, x.aval.shape)), place, x.aval.ndim - 1)
     *rest, size = bits.aval.shape
     count = -(-size // 8)

@@ -146,17 +146,17 @@ class Pointwise(Primitive):
     """One result element per operand element; 0-d operands go with any shape."""
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[Any, int]:
-        ranks = [x.aval.ndim - (a is not None) for x, a in zip(operands, axes)]
+        ranks = [x.aval.ndim - (a is not None) for x, a in zip(operands, batch_axes)]
         full = ranks.index(max(ranks))  # an operand of the result's rank tells its shape
-        x, axis = operands[full], axes[full]
+        x, axis = operands[full], batch_axes[full]
         if axis is None:
             axis, shape = 0, x.aval.shape
         else:
             shape = x.aval.shape[:axis] + x.aval.shape[axis + 1 :]
         whole = (*shape[:axis], size, *shape[axis:])
-        aligned = [_align(x, a, axis, whole) for x, a in zip(operands, axes)]
+        aligned = [_align(x, a, axis, whole) for x, a in zip(operands, batch_axes)]
         return self(*aligned, **params), axis
 
 

@@ -53,13 +53,13 @@ class AddAny(Primitive):
         return [ct if is_linear(x) else None, ct if is_linear(y) else None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None]
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None]
     ) -> tuple[Any, int]:
-        axis = next(a for a in axes if a is not None)
+        axis = next(a for a in batch_axes if a is not None)
         return add_any(
             *[
                 spread(x, axis, size) if a is None else move(x, a, axis)
-                for x, a in zip(operands, axes)
+                for x, a in zip(operands, batch_axes)
             ]
         ), axis
 
@@ -100,11 +100,11 @@ class Transpose(Linear):
         self,
         size: int,
         operands: Sequence[Any],
-        axes: Sequence[Any],
+        batch_axes: Sequence[Any],
         *,
         permutation: tuple[int, ...],
     ) -> tuple[Any, int]:
-        (x,), (axis,) = operands, axes
+        (x,), (axis,) = operands, batch_axes
         return transpose(x, (axis, *[p + (p >= axis) for p in permutation])), 0
 
 
@@ -195,12 +195,12 @@ class BroadcastInDim(Linear):
         self,
         size: int,
         operands: Sequence[Any],
-        axes: Sequence[Any],
+        batch_axes: Sequence[Any],
         *,
         shape: Any,
         broadcast_dimensions: Any,
     ) -> tuple[Any, int]:
-        (x,), (axis,) = operands, axes
+        (x,), (axis,) = operands, batch_axes
         dims = (0, *[d + 1 for d in broadcast_dimensions])
         return broadcast_in_dim(move(x, axis, 0), (size, *shape), dims), 0
 
@@ -276,9 +276,14 @@ class ReduceSum(Linear):
         return [broadcast_in_dim(ct, x.aval.shape, kept)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes_: Sequence[Any], *, axes: tuple[int, ...]
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        axes: tuple[int, ...],
     ) -> tuple[Any, int]:
-        (x,), (axis,) = operands, axes_
+        (x,), (axis,) = operands, batch_axes
         return self(move(x, axis, 0), axes=tuple(a + 1 for a in axes)), 0
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.core.aval import ShapedArray
 
 Axes = Sequence[int]
@@ -94,7 +93,7 @@ def _first(block: Any, x: Any, init: Any, op: str) -> Any:
     p, n, c = x.aval.shape
     extreme = block.barrier(fold(block, x, init, op, (1,)))
     found = block.compare(x, "EQ", block.broadcast(extreme, (p, n, c), (0, 2)))
-    if dtypes.kind(x.aval.dtype) == "float":
+    if x.aval.kind == "float":
         found = block.or_(found, block.compare(x, "NE", x))
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     places = block.iota(ShapedArray((p, n, c), dtype), 1)

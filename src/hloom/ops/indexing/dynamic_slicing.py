@@ -107,10 +107,10 @@ class DynamicSlice(Primitive):
         return [whole, *[None] * len(starts)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, slice_sizes: Sizes
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, slice_sizes: Sizes
     ) -> tuple[Any, int]:
         operand, *starts = operands
-        axis, *start_axes = axes
+        axis, *start_axes = batch_axes
         if all(a is None for a in start_axes):
             zero = constant(0, starts[0].aval.dtype) if starts else constant(0, np.dtype(np.int32))
             starts.insert(axis, zero)
@@ -171,7 +171,7 @@ def _from_end(i: Any, size: int) -> Any:
     if isinstance(i, int):
         return as_array(i + size if i < 0 else i)
     start = as_array(i)
-    if dtypes.kind(start.aval.dtype) != "signed":
+    if start.aval.kind != "signed":
         return start
     wide = dtypes.iinfo(start.aval.dtype)
     if size > wide.max:
@@ -288,9 +288,11 @@ class DynamicUpdateSlice(Primitive):
             cts[1] = dynamic_slice_p(ct, *starts, slice_sizes=update.aval.shape)
         return cts
 
-    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, int]:
+    def batch(
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any]
+    ) -> tuple[Any, int]:
         operand, update, *starts = operands
-        operand_axis, update_axis, *start_axes = axes
+        operand_axis, update_axis, *start_axes = batch_axes
         operand, update = batch_first(size, (operand, update), (operand_axis, update_axis))
         if all(a is None for a in start_axes):
             zero = constant(0, starts[0].aval.dtype if starts else np.dtype(np.int32))

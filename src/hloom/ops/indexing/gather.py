@@ -155,28 +155,34 @@ class Gather(Primitive):
         return cts
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension_numbers: Any,
-        slice_sizes: Axes, **params: Any,
-    ) -> tuple[Any, int]:  # fmt: skip
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        dimension_numbers: Any,
+        slice_sizes: Axes,
+        **params: Any,
+    ) -> tuple[Any, int]:
         operand, indices, *fill = operands
-        if fill and axes[2] is not None:
+        if fill and batch_axes[2] is not None:
             return self._batch_fill(
-                size, operands, axes,
+                size, operands, batch_axes,
                 dimension_numbers=dimension_numbers, slice_sizes=slice_sizes, **params,
             )  # fmt: skip
         offset, collapsed, index_map, batching, index_batching = dimension_numbers
-        if axes[0] is not None and axes[1] is not None:
-            operand, indices = move(operand, axes[0], 0), move(indices, axes[1], 0)
+        if batch_axes[0] is not None and batch_axes[1] is not None:
+            operand, indices = move(operand, batch_axes[0], 0), move(indices, batch_axes[1], 0)
             slice_sizes = (1, *slice_sizes)
             batching, index_batching = (0, *up(batching)), (0, *up(index_batching))
             offset, collapsed, index_map = up(offset), up(collapsed), up(index_map)
-        elif axes[0] is not None:
-            operand = move(operand, axes[0], 0)
+        elif batch_axes[0] is not None:
+            operand = move(operand, batch_axes[0], 0)
             slice_sizes = (size, *slice_sizes)
             offset, collapsed, index_map = (0, *up(offset)), up(collapsed), up(index_map)
             batching = up(batching)
         else:
-            indices = move(indices, axes[1], 0)
+            indices = move(indices, batch_axes[1], 0)
             offset, index_batching = up(offset), up(index_batching)
         numbers = GatherDimensionNumbers(offset, collapsed, index_map, batching, index_batching)
         out = self(
@@ -377,16 +383,21 @@ class ScatterLike(Primitive):
         return block.select(block.broadcast(keep, shape, range(len(shape) - 1)), indices, outside)
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension_numbers: Any,
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        dimension_numbers: Any,
         **params: Any,
-    ) -> tuple[Any, int]:  # fmt: skip
-        operand, updates = batch_first(size, operands[::2], axes[::2])
+    ) -> tuple[Any, int]:
+        operand, updates = batch_first(size, operands[::2], batch_axes[::2])
         indices = operands[1]
         windows, inserted, index_map, batching, index_batching = dimension_numbers
-        if axes[1] is None:
+        if batch_axes[1] is None:
             windows, batching = (0, *up(windows)), up(batching)
         else:
-            indices = move(indices, axes[1], 0)
+            indices = move(indices, batch_axes[1], 0)
             windows = up(windows)
             batching, index_batching = (0, *up(batching)), (0, *up(index_batching))
         numbers = ScatterDimensionNumbers(

@@ -312,9 +312,9 @@ class LuPivotsToPermutation(Primitive):
         return [None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
-        return self(*batch_first(size, operands, axes), **params), 0
+        return self(*batch_first(size, operands, batch_axes), **params), 0
 
 
 lu_pivots_to_permutation_p = LuPivotsToPermutation("lu_pivots_to_permutation")

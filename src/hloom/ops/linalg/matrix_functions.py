@@ -76,9 +76,9 @@ class MatrixFunction(Primitive):
         )
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, Any]:
-        outs = self(*batch_first(size, operands, axes), **params)
+        outs = self(*batch_first(size, operands, batch_axes), **params)
         return outs, [0] * len(outs) if self.multiple else 0
 
 
@@ -154,7 +154,7 @@ def transposed(x: Any) -> Any:
 
 def conjugated(x: Any) -> Any:
     """The complex conjugate; real arrays are their own."""
-    return conj(x) if dtypes.kind(x.aval.dtype) == "complex" else x
+    return conj(x) if x.aval.kind == "complex" else x
 
 
 def adjoint(x: Any) -> Any:
@@ -164,7 +164,7 @@ def adjoint(x: Any) -> Any:
 
 def real_part(x: Any) -> Any:
     """The real part; real arrays are their own."""
-    return real(x) if dtypes.kind(x.aval.dtype) == "complex" else x
+    return real(x) if x.aval.kind == "complex" else x
 
 
 def matmul(x: Any, *others: Any) -> Any:

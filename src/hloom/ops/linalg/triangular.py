@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
@@ -112,11 +111,11 @@ class TriangularSolve(MatrixFunction):
         return [None, self(a, ct, **params)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
-        (a, b), (a_axis, b_axis) = operands, axes
+        (a, b), (a_axis, b_axis) = operands, batch_axes
         if a_axis is not None or a.aval.ndim > 2:
-            return self(*batch_first(size, operands, axes), **params), 0
+            return self(*batch_first(size, operands, batch_axes), **params), 0
         # One matrix for all: the examples are more columns (or rows) of b.
         if params["left_side"]:
             b = move(b, b_axis, 1)
@@ -176,7 +175,7 @@ def triangular_solve(
             transpose_a=transpose_a, conjugate_a=conjugate_a, unit_diagonal=unit_diagonal,
         )  # fmt: skip
         return squeeze(matrix, (axis,))
-    is_complex = dtypes.kind(a.aval.dtype) == "complex"
+    is_complex = a.aval.kind == "complex"
     return triangular_solve_p(
         a, b,
         left_side=bool(left_side), lower=bool(lower), transpose_a=bool(transpose_a),

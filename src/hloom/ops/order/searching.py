@@ -83,9 +83,9 @@ class SearchSorted(Primitive):
         return self(*primals, **params), None
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
-        return self(*batch_first(size, operands, axes), **params), 0
+        return self(*batch_first(size, operands, batch_axes), **params), 0
 
 
 def _compare_all(block: Any, keys: Any, wanted: Any, side: str, place: np.dtype[Any]) -> Any:
@@ -233,7 +233,7 @@ class OrderStatistics(Primitive):
         self, block: Any, out: Sequence[ShapedArray], x: Any, ranks: Any, *, axis: int
     ) -> list[Any]:
         aval = x.aval
-        simple = dtypes.kind(aval.dtype) != "complex" and aval.shape[axis] >= 256
+        simple = aval.kind != "complex" and aval.shape[axis] >= 256
         if aval.size < MANY or ranks.aval.shape[0] > FEW_RANKS or not simple:
             return list(block.trace(_SORTED[axis], x, ranks))
         return _Counting(block, x, axis).run(out[0], ranks)
@@ -246,9 +246,9 @@ class OrderStatistics(Primitive):
         return [_taken(x, i, axis) for i in at], [_taken(t, i, axis) for i in at]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, axis: int
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, axis: int
     ) -> tuple[Any, Any]:
-        x, ranks = batch_first(size, operands, axes)
+        x, ranks = batch_first(size, operands, batch_axes)
         return self(x, move(ranks, 0, 1), axis=axis + 1), [1, 1]
 
 

@@ -179,10 +179,10 @@ class Sort(Primitive):
         return outs, moved
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension: int,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimension: int,
         **params: Any,
     ) -> tuple[Any, Any]:  # fmt: skip
-        xs = batch_first(size, operands, axes)
+        xs = batch_first(size, operands, batch_axes)
         return self(*xs, dimension=dimension + 1, **params), [0] * len(xs)
 
 
@@ -267,10 +267,10 @@ class ArgSort(Primitive):
         return self(*primals, **params), None
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension: int,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimension: int,
         **params: Any,
     ) -> tuple[Any, int]:  # fmt: skip
-        return self(move(operands[0], axes[0], 0), dimension=dimension + 1, **params), 0
+        return self(move(operands[0], batch_axes[0], 0), dimension=dimension + 1, **params), 0
 
 
 def write_argsort(block: Any, keys: list[Term], dimension: int) -> Term:
@@ -383,9 +383,9 @@ class TopK(Primitive):
         return [values, places], [take_along(tangents[0], places, axis), None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, k: int, axis: int
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, k: int, axis: int
     ) -> tuple[Any, Any]:
-        (x,), (batched,) = operands, axes
+        (x,), (batched,) = operands, batch_axes
         return self(x, k=k, axis=axis + (axis >= batched)), [batched, batched]
 
 

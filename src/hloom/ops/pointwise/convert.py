@@ -146,7 +146,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     if operand.aval.dtype == dtype and not operand.aval.weak_type:
         return operand
     complex_lost = dtypes.kind(dtype) not in ("complex", "bool")
-    if dtypes.kind(operand.aval.dtype) == "complex" and complex_lost:
+    if operand.aval.kind == "complex" and complex_lost:
         warn(
             f"convert_element_type of {operand.aval} to {dtype.name} discards the imaginary part; "
             "take lax.real(x) first",
@@ -207,9 +207,9 @@ class BitcastConvertType(Primitive):
         return [None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[Any, int]:
-        return self(linear.move(operands[0], axes[0] or 0, 0), **params), 0
+        return self(linear.move(operands[0], batch_axes[0] or 0, 0), **params), 0
 
 
 def _fields(x: Any, new_dtype: np.dtype[Any]) -> Any:
@@ -334,8 +334,10 @@ class Copy(Linear):
     def transpose(self, ct: Any, x: Any) -> list[Any]:
         return [ct]
 
-    def batch(self, size: int, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, int]:
-        return self(operands[0]), axes[0]
+    def batch(
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any]
+    ) -> tuple[Any, int]:
+        return self(operands[0]), batch_axes[0]
 
 
 class StopGradient(Copy):

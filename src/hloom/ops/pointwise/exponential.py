@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.ops.common.elementwise import Elementwise
 from hloom.ops.common.expression import Term, complex_of, maximum, where
 from hloom.ops.elementary import complex_functions, real_functions
@@ -271,7 +270,7 @@ def _numpy_log_of_sum(x: Any, y: Any, unit: float) -> Any:
 
 def _lead(x: Any, y: Any) -> Any:
     """x - y, and 0 for two equal infinities."""
-    if dtypes.kind(x.aval.dtype) == "complex":
+    if x.aval.kind == "complex":
         return complex(_lead(real(x), real(y)), sub(imag(x), imag(y)))
     lead = sub(x, y)
     return select(eq(x, y), select(ne(lead, lead), 0, lead), lead)

@@ -25,7 +25,7 @@ from hloom.ops.pointwise.complex import complex, conj, imag, real
 
 def is_complex(x: Any) -> bool:
     """Whether the array holds complex numbers."""
-    return dtypes.kind(x.aval.dtype) == "complex"
+    return x.aval.kind == "complex"
 
 
 # ---- sign, abs -------------------------------------------------------------------------------

@@ -248,12 +248,17 @@ class ConvGeneralDilated(Primitive):
         return [found if x is target else None for x in (lhs, rhs)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, precision: Any = None,
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        precision: Any = None,
         **params: Any,
-    ) -> tuple[Any, int]:  # fmt: skip
+    ) -> tuple[Any, int]:
         conv = Conv(**params)
         extra = {} if precision is None else {"precision": precision}
-        return _batch(size, *operands, *axes, conv, extra)
+        return _batch(size, *operands, *batch_axes, conv, extra)
 
 
 def _write(

@@ -230,10 +230,10 @@ class DotGeneral(Primitive):
         return [None, _adjoint(ct, x, y.aval, numbers, (*by, *fy, *left), params)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *,
         dimension_numbers: Numbers, **params: Any,
     ) -> tuple[Any, int]:  # fmt: skip
-        (x, y), (x_axis, y_axis) = operands, axes
+        (x, y), (x_axis, y_axis) = operands, batch_axes
         (cx, cy), (bx, by) = dimension_numbers
         if x_axis is not None and y_axis is not None:
             x, y = move(x, x_axis, 0), move(y, y_axis, 0)

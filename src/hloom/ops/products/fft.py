@@ -101,9 +101,9 @@ class Fft(Linear):
         return [self(ct, fft_type=fft_type, fft_lengths=fft_lengths)]  # a symmetric matrix
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
-        return self(move(operands[0], axes[0], 0), **params), 0
+        return self(move(operands[0], batch_axes[0], 0), **params), 0
 
 
 def _check_dtype(where: str, x: ShapedArray, fft_type: str) -> None:

@@ -198,12 +198,12 @@ class RaggedDot(Ragged):
         return [None, convert_element_type(found, matrices.aval.dtype), None, None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
         rows, matrices, *groups = operands
-        x_axis, y_axis, *others = axes
+        x_axis, y_axis, *others = batch_axes
         if others != [None, None]:
-            return self.fold(size, operands, axes, **params)  # type: ignore[no-any-return]
+            return self.fold(size, operands, batch_axes, **params)  # type: ignore[no-any-return]
         if y_axis is None:
             x, rest = _into(rows, x_axis, 2)
             return _out_of(self(x, matrices, *groups, **params), 2, size, rest)
@@ -269,12 +269,12 @@ class RaggedSum(Ragged):
         return [None, convert_element_type(found, rhs.aval.dtype), None, None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
         lhs, rhs, *groups = operands
-        x_axis, y_axis, *others = axes
+        x_axis, y_axis, *others = batch_axes
         if others != [None, None]:
-            return self.fold(size, operands, axes, **params)  # type: ignore[no-any-return]
+            return self.fold(size, operands, batch_axes, **params)  # type: ignore[no-any-return]
         if y_axis is None:
             x, rest = _into(lhs, x_axis, 3)
             return _out_of(self(x, rhs, *groups, **params), 2, size, rest)
@@ -504,7 +504,7 @@ def _ragged(
     params = _params(dtype, algorithm)
     if layout.is_batch:  # every product is there whatever its group is
         return dot_general_p(lhs, rhs, dimension_numbers=layout.numbers, **params)
-    if dtypes.kind(lhs.aval.dtype) == "bool":  # counted, since or is no sum
+    if lhs.aval.kind == "bool":  # counted, since or is no sum
         lhs, rhs = convert_element_type(lhs, INT32), convert_element_type(rhs, INT32)
     if is_bool := dtypes.kind(dtype) == "bool":
         params["preferred_element_type"] = INT32

@@ -108,9 +108,15 @@ class Cumulative(Primitive):
         return block.convert(found, out.dtype)
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, axis: int, reverse: bool
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        axis: int,
+        reverse: bool,
     ) -> tuple[Any, int]:
-        (x,), (batched,) = operands, axes
+        (x,), (batched,) = operands, batch_axes
         return self(x, axis=axis + (axis >= batched), reverse=reverse), batched
 
 

@@ -81,9 +81,15 @@ class LinearRecurrence(Primitive):
         return [None, self(after, ct, axis=axis, reverse=backward)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, axis: int, reverse: bool
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        axis: int,
+        reverse: bool,
     ) -> tuple[Any, int]:
-        a, b = batch_first(size, operands, axes)
+        a, b = batch_first(size, operands, batch_axes)
         return self(a, b, axis=axis + 1, reverse=reverse), 0
 
 

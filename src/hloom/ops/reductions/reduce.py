@@ -120,9 +120,9 @@ class Reduce(Primitive):
         return self(*primals, axes=axes), None  # of bits there is no derivative
 
     def batch(
-        self, size: int, operands: Sequence[Any], batched: Sequence[Any], *, axes: Axes
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, axes: Axes
     ) -> tuple[Any, int]:
-        return self(move(operands[0], batched[0], 0), axes=tuple(a + 1 for a in axes)), 0
+        return self(move(operands[0], batch_axes[0], 0), axes=tuple(a + 1 for a in axes)), 0
 
 
 class ReduceProd(Reduce):
@@ -188,13 +188,13 @@ class Extreme(Reduce):
         # Floats: right because the engine switches off the library that loses NaN from 4,096
         # elements on (semantics of max and min); its absence costs nothing in this shape.
         scalar = ShapedArray((), x.aval.dtype)
-        if dtypes.kind(x.aval.dtype) == "complex":
+        if x.aval.kind == "complex":
             return _variadic(
                 block, [x], [self.identity(x.aval.dtype)], axes,
                 block.region([scalar, scalar], lambda b, p, q: b.trace(self.combine, p, q)),
             )[0]  # fmt: skip
         everything = len(axes) == x.aval.ndim and x.aval.size >= SMALL
-        if dtypes.kind(x.aval.dtype) == "float" and everything:
+        if x.aval.kind == "float" and everything:
             return self._fold_all(block, x, axes)
         return super().fold(block, x, axes)
 
@@ -397,7 +397,7 @@ class ArgExtreme(Primitive):
     def emit(
         self, block: Any, out: ShapedArray, x: Any, *, axes: Axes, index_dtype: np.dtype[Any]
     ) -> Any:
-        if dtypes.kind(x.aval.dtype) != "complex":
+        if x.aval.kind != "complex":
             op = "max" if self.direction == "GT" else "min"
             if is_narrow(x.aval.dtype):
                 x = block.convert(x, np.dtype(np.float32))
@@ -418,10 +418,10 @@ class ArgExtreme(Primitive):
         return self(*primals, **params), None
 
     def batch(
-        self, size: int, operands: Sequence[Any], batched: Sequence[Any], *, axes: Axes,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, axes: Axes,
         **params: Any,
     ) -> tuple[Any, int]:  # fmt: skip
-        x = move(operands[0], batched[0], 0)
+        x = move(operands[0], batch_axes[0], 0)
         return self(x, axes=tuple(a + 1 for a in axes), **params), 0
 
 

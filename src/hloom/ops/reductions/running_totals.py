@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.core.aval import ShapedArray
 
 Combine = Callable[..., Any]  # the total so far, the next element of each operand -> the next total
@@ -42,7 +41,7 @@ def running(
     elif identity is not None and size > LONG:
         out = _blocked(block, rows[0], combine, reverse, identity)
     else:
-        unroll = unroll // 2 if dtypes.kind(aval.dtype) == "complex" else unroll
+        unroll = unroll // 2 if aval.kind == "complex" else unroll
         out = _one_by_one(block, rows, combine, reverse, max(1, unroll))
     return block.reshape(out, shape)
 

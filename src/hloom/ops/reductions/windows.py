@@ -260,9 +260,11 @@ class ReduceWindow(Primitive):
         return [self.combine(Term(block, left[0]), Term(block, right[0])).operand]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
-        return self(operands[0], **Window(**params).with_axis(axes[0])._asdict()), axes[0]
+        return self(operands[0], **Window(**params).with_axis(batch_axes[0])._asdict()), batch_axes[
+            0
+        ]
 
 
 def write_windows(
@@ -397,9 +399,9 @@ class WindowPick(Primitive):
         return [None, reshape(flat, aval.shape)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, int]:
-        keys, values = batch_first(size, operands, axes)
+        keys, values = batch_first(size, operands, batch_axes)
         return self(keys, values, **Window(**params).with_axis(0)._asdict()), 0
 
 
@@ -482,10 +484,10 @@ class SelectAndScatterAdd(Primitive):
         return [pick(operand, ct, **params, base_dilation=ones, window_dilation=ones), None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, select: str,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, select: str,
         window_dimensions: Sizes, window_strides: Sizes, padding: Pads,
     ) -> tuple[Any, int]:  # fmt: skip
-        source, operand = batch_first(size, operands, axes)
+        source, operand = batch_first(size, operands, batch_axes)
         out = self(
             source, operand, select=select, window_dimensions=(1, *window_dimensions),
             window_strides=(1, *window_strides), padding=((0, 0), *padding),

@@ -112,9 +112,14 @@ class Reshape(Linear):
         return [reshape(ct, x.aval.shape)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, new_sizes: tuple[int, ...]
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        new_sizes: tuple[int, ...],
     ) -> tuple[Any, int]:
-        return reshape(move(operands[0], axes[0], 0), (size, *new_sizes)), 0
+        return reshape(move(operands[0], batch_axes[0], 0), (size, *new_sizes)), 0
 
 
 reshape_p = Reshape("reshape")
@@ -305,9 +310,9 @@ class Rev(Linear):
         return [rev(ct, dimensions)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimensions: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimensions: Any
     ) -> tuple[Any, int]:
-        axis = axes[0]
+        axis = batch_axes[0]
         return rev(operands[0], [d + (d >= axis) for d in dimensions]), axis
 
 
@@ -359,7 +364,7 @@ class Iota(Primitive):
         return []
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
     ) -> tuple[Any, None]:
         return self(**params), None
 
@@ -484,9 +489,9 @@ class OptimizationBarrier(Primitive):
         return [next(made) if i in live else None for i in range(len(xs))]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any]
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any]
     ) -> tuple[list[Any], list[Any]]:
-        return self(*operands), list(axes)
+        return self(*operands), list(batch_axes)
 
 
 optimization_barrier_p = OptimizationBarrier("optimization_barrier")

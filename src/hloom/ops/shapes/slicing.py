@@ -113,13 +113,13 @@ class Slice(Linear):
         self,
         size: int,
         operands: Sequence[Any],
-        axes: Sequence[Any],
+        batch_axes: Sequence[Any],
         *,
         start_indices: Any,
         limit_indices: Any,
         strides: Any,
     ) -> tuple[Any, int]:
-        (x,), (axis,) = operands, axes
+        (x,), (axis,) = operands, batch_axes
 
         def with_axis(values: Any, value: int) -> tuple[int, ...]:
             return (*values[:axis], value, *values[axis:])
@@ -257,9 +257,14 @@ class Pad(Primitive):
         return [inner if is_linear(x) else None, value_ct]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, padding_config: Config
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        padding_config: Config,
     ) -> tuple[Any, int]:
-        (x, value), (x_axis, value_axis) = operands, axes
+        (x, value), (x_axis, value_axis) = operands, batch_axes
         if x_axis is None:
             x, x_axis = spread(x, 0, size), 0
         config = (*padding_config[:x_axis], (0, 0, 0), *padding_config[x_axis:])
@@ -391,9 +396,9 @@ class Concatenate(Primitive):
         ]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, dimension: int
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimension: int
     ) -> tuple[Any, int]:
-        return concatenate(batch_first(size, operands, axes), dimension + 1), 0
+        return concatenate(batch_first(size, operands, batch_axes), dimension + 1), 0
 
 
 def _interleave(block: Any, out: ShapedArray, xs: Sequence[Any]) -> Any:
@@ -534,9 +539,14 @@ class Tile(Linear):
         return [reduce_sum(reshape(ct, pairs), range(0, len(pairs), 2))]
 
     def batch(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], *, reps: tuple[int, ...]
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        *,
+        reps: tuple[int, ...],
     ) -> tuple[Any, int]:
-        (x,), (axis,) = operands, axes
+        (x,), (axis,) = operands, batch_axes
         return tile(x, (*reps[:axis], 1, *reps[axis:])), axis
 
 
