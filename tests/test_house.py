@@ -97,3 +97,9 @@ def test_the_testing_package_needs_no_test_runner(tmp_path: Path) -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (ROOT / "src" / "hloom" / "py.typed").is_file()
+
+
+def test_no_folder_has_more_than_20_modules() -> None:
+    for folder in (ROOT / "src" / "hloom").rglob("*/"):
+        modules = [file.name for file in folder.glob("*.py") if file.name != "__init__.py"]
+        assert len(modules) <= 20, (folder.name, len(modules))

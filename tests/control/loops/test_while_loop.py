@@ -86,7 +86,7 @@ def test_reverse_mode_says_what_to_use_instead():
         with pytest.raises(ValueError) as caught:
             g(2.0)
         text = str(caught.value)
-        assert "Reverse-mode" in text and "test_loops.py:" in text
+        assert "Reverse-mode" in text and "test_while_loop.py:" in text
         assert "lax.fori_loop(" in text and "lax.scan(" in text
 
 
