@@ -59,7 +59,7 @@ def load(name: str) -> Library:
 
 
 def versions(library: Library) -> dict[str, str]:
-    """Versions of the library and of what it stands on."""
+    """Versions of the library and of what it is built on."""
     found = {library.name: library.root.__version__, "python": python_version()}
     if library.name != "numpy":
         found["jaxlib"] = metadata.version("jaxlib")

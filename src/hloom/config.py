@@ -39,7 +39,7 @@ class Options:
         self.update(name, value)
 
     def update(self, name: str, value: Any) -> None:
-        """Set an option for the whole process (and for the `with` block this call stands in).
+        """Set an option for the whole process (and for the `with` block around this call).
 
         Raises AttributeError for an unknown option, TypeError or ValueError for a wrong value.
 

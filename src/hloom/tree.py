@@ -2,7 +2,7 @@
 
 Lists, tuples, dicts, named tuples, None, OrderedDict and defaultdict are nodes; other classes are
 leaves until `hloom.tree_util` registers them; all else is a leaf.  The work is done by jaxlib's C++
-registry; what stands here is the public functions, and errors that say where two trees differ.
+registry; here are the public functions, and errors that say where two trees differ.
 
 The functions are named as in `jax.tree`, so this module shadows `map` and `all`.
 """
@@ -385,7 +385,7 @@ def treedef_tuple(treedefs: Iterable[Any]) -> Any:
 def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     """A path as Python would write it: `['w'][0].scale`.
 
-    `simple` leaves out brackets, quotes and dots; `separator` stands between the keys.
+    `simple` leaves out brackets, quotes and dots; `separator` is put between the keys.
 
     >>> path = hloom.tree.leaves_with_path({"w": [7]})[0][0]
     >>> hloom.tree_util.keystr(path)

@@ -63,7 +63,7 @@ def branches(times: int) -> Any:
 def test_functions_nested_too_deep_for_the_compiler_are_an_error() -> None:
     assert nested(150)(jnp.float32(0)) == 151
     with pytest.raises(
-        EngineError, match=r"more than 150 functions .*inside one another.*fori_loop"
+        EngineError, match=r"more than 150 functions .*are nested.*fori_loop"
     ):
         nested(152)(jnp.float32(0))
     with hloom.engine("numpy"):
@@ -76,7 +76,7 @@ def test_functions_nested_too_deep_for_the_compiler_are_an_error() -> None:
 )
 def test_more_traces_than_python_allows_are_an_error_with_their_number(fun: Any, name: str) -> None:
     transformed = getattr(hloom, name)(fun)
-    with pytest.raises(RecursionError, match=rf"{name}\(.*: \d+ traced functions stand inside one"):
+    with pytest.raises(RecursionError, match=rf"{name}\(.*: \d+ traced functions are nested"):
         transformed(jnp.float32(1))
     assert hloom.jit(lambda x: x + 1)(jnp.float32(1)) == 2
 

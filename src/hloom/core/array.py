@@ -1,6 +1,6 @@
 """`Array`: what user code holds.  Immutable; one runtime buffer and an abstract value.
 
-Operators and NumPy's methods are filled in once by `hloom.numpy.operators`; here stands what does
+Operators and NumPy's methods are filled in once by `hloom.numpy.operators`; here is what does
 not compute: attributes, conversion to Python and NumPy, printing, pickling, life on the device.
 """
 
@@ -45,7 +45,7 @@ class Array:
     """An immutable n-dimensional array on a device.
 
     Made by the functions of `hloom.numpy`; not to be called.  Inside `jit`, `grad` and `vmap` the
-    same class stands for traced values, so `isinstance(x, hloom.Array)` holds there too.
+    same class represents traced values, so `isinstance(x, hloom.Array)` holds there too.
 
     Differs from `numpy.ndarray`: immutable (`x.at[i].set(y)` returns a changed copy), results are
     computed asynchronously, Python scalars are weakly typed.

@@ -27,7 +27,7 @@ class Var:
 
 
 class Literal:
-    """A 0-d constant that stands in an equation itself."""
+    """A 0-d constant written in an equation itself."""
 
     __slots__ = ("value", "aval")
 

@@ -1,4 +1,4 @@
-"""What may stand beside arrays: NumPy values and Python scalars become Arrays here."""
+"""What operations take beside arrays: NumPy values and Python scalars become Arrays here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def overflow(
 ) -> OverflowError:
     """The error for a Python integer that a dtype does not hold.
 
-    It is the dtype of the array beside it, or that of an integer `alone`.  What stands `before` and
+    It is the dtype of the array beside it, or that of an integer `alone`.  The text `before` and
     `after` says where that is.
     """
     place, x64 = source.here(), current.get().config.enable_x64
@@ -141,7 +141,7 @@ def from_numpy(value: np.ndarray[Any, Any], x64: bool) -> Array:
 
 
 def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """A 64-bit ndarray in the 32-bit dtype that stands for it while x64 is off.
+    """A 64-bit ndarray in the 32-bit dtype that replaces its own while x64 is off.
 
     Raises OverflowError for an integer that does not fit; warns of a finite float that becomes inf.
     """
@@ -151,7 +151,7 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
         if lost.any():
             raise OverflowError(
                 f"{value.dtype.name} value {value[lost].flat[0]} does not fit into {dtype.name}, "
-                "which stands for it "
+                "which replaces it "
                 "while 64-bit types are off; turn them on: `with hloom.enable_x64():` or "
                 "HLOOM_ENABLE_X64=1"
             )

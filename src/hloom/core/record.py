@@ -16,7 +16,7 @@ _new = object.__new__
 
 
 class RecordTracer(Tracer):
-    """Stands for a variable of the Jaxpr under construction."""
+    """Represents a variable of the Jaxpr under construction."""
 
     __slots__ = ("variable",)
 

@@ -97,7 +97,7 @@ MOST_NAMES = 3  # arguments that a printed tracer names
 
 
 class Tracer(Array):
-    """Stands for a value while a trace runs; only the trace that made it looks inside.
+    """Represents a value while a trace runs; only the trace that made it looks inside.
 
     A tracer is an `Array` without a buffer: to ask for one is how a leak is found.
     """
@@ -226,7 +226,7 @@ def tracing(trace: Trace) -> Iterator[None]:
         yield
     except RecursionError as error:
         levels = error.levels = getattr(error, "levels", 0) + 1  # type: ignore[attr-defined]
-        if before.trace is EAGER:  # on the way out the stack has room for words
+        if before.trace is EAGER:  # on the way out the stack has space for a message
             if levels >= _NESTED:
                 raise _nested(trace.origin, levels) from None
             frames.tell(error, trace)
@@ -248,7 +248,7 @@ def _nested(origin: Origin, levels: int) -> RecursionError:
     """The error for traced functions inside one another, more than Python's stack takes."""
     limit = sys.getrecursionlimit()
     rule = (
-        f"{origin}: {levels} traced functions stand inside one another, which takes more than the "
+        f"{origin}: {levels} traced functions are nested in one another, which takes more than the "
         f"{limit} calls that Python allows."
     )
     ways = [

@@ -51,7 +51,7 @@ def join(
 ) -> Pair:
     """The (dtype, weak) that operands of these (dtype, weak) pairs are promoted to.
 
-    A weak pair stands for a Python scalar: it gives its kind, and its width only if all are weak.
+    A weak pair represents a Python scalar: it gives its kind, and its width only if all are weak.
     `mode` is "standard" or "strict".  The order of the pairs does not matter.  A tuple of pairs
     that was joined before costs one look-up.
 
@@ -167,7 +167,7 @@ def result_type(*values: object, x64: bool = True, mode: str = "standard") -> Dt
 def promote_types(a: object, b: object, x64: bool = True, mode: str = "standard") -> Dtype:
     """The dtype that an array of dtype `a` and one of dtype `b` are promoted to.
 
-    Python's `int`, `float` and `complex` stand for weak scalars.
+    Python's `int`, `float` and `complex` mean weak scalars.
 
     Raises TypeError for a pair without a common dtype, such as float8_e5m2 and float32.  Differs
     from NumPy where `DEPARTURES` says so, chiefly in that integers never widen a float.
@@ -181,7 +181,7 @@ def promote_types(a: object, b: object, x64: bool = True, mode: str = "standard"
 def promotion_table(names: Iterable[str], x64: bool = True, mode: str = "standard") -> str:
     """The promotion of every two of `names` as text; `*` marks a weak result, `-` an error.
 
-    "int", "float" and "complex" stand for Python scalars.
+    "int", "float" and "complex" mean Python scalars.
 
     >>> print(hloom.dtypes.promotion_table(["int8", "uint8", "float16", "float"]))
           i8    u8    f16   f*

@@ -179,7 +179,7 @@ _KNOWN: dict[object, Dtype] = {}
 for _row in TABLE:
     _KNOWN |= dict.fromkeys((_row.dtype, _row.dtype.type, _row.name), _row.dtype)
 
-# NumPy's scalar classes that stand for no single dtype.
+# NumPy's scalar classes that mean no single dtype.
 _ABSTRACT = frozenset(cls for leaf in (*KINDS.values(), np.str_) for cls in leaf.__mro__)
 
 # NumPy's letter for a kind -> what arrays don't hold, and what to do instead.
@@ -259,7 +259,7 @@ def _likeness(a: str, b: str) -> float:
 
 
 def is_abstract(x: object) -> TypeGuard[type]:
-    """np.floating and the like: NumPy's scalar classes that stand for no single dtype."""
+    """np.floating and the like: NumPy's scalar classes that mean no single dtype."""
     return isinstance(x, type) and x in _ABSTRACT and x not in _KNOWN and issubclass(x, np.generic)
 
 

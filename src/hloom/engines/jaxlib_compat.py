@@ -1,7 +1,7 @@
 """jaxlib, as hloom uses it: the client, compiling, and all that differs from version to version.
 
 Together with `buffers` and `interpreter` this is all of hloom that calls jaxlib (but for `tree`).
-What was measured of jaxlib's surface, and stands in no documentation, is said where it is used.
+What was measured of jaxlib and is documented nowhere is noted where it is used.
 
 Many calls of jaxlib `import jax` behind the caller's back: reading an array through its Python
 methods, result handlers in Python, `disassemble_into_single_device_arrays`, importing from DLPack.

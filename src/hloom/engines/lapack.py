@@ -11,7 +11,7 @@ import threading
 from jaxlib import xla_client
 from jaxlib.cpu import _lapack  # type: ignore[attr-defined]
 
-MARK = "@lapack_"  # stands in the text of every program that needs them
+MARK = "@lapack_"  # in the text of every module that needs them
 
 registered = False
 _registering = threading.Lock()

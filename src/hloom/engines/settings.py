@@ -82,7 +82,7 @@ _REDUCTION = re.compile(
 def setting(text: str, moved: int) -> str:
     """The setting of an eager program, which reads and writes so many bytes.
 
-    An elementary function gives one answer for one operand, however many stand beside it, eagerly
+    An elementary function gives one answer for one operand, however many are beside it, eagerly
     and alone under `jit`: so all of its programs are compiled "fast" or by "default", which agree
     to the bit, and none "small", which knows no fused products and sums.
     """

@@ -200,7 +200,7 @@ def check_nesting(jaxpr: Jaxpr, name: str) -> None:
     raise EngineError.of(
         "xla",
         "compile",
-        f"more than {DEEPEST} functions and branches of program {name!r} stand inside one another. "
+        f"more than {DEEPEST} functions and branches of program {name!r} are nested. "
         "A loop has one: lax.fori_loop(0, n, lambda i, x: f(x), x)",
     )
 

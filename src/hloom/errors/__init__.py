@@ -1,11 +1,11 @@
 """Every exception and warning of hloom.  The docstring of each is its help page.
 
 A page says what the error means, shows a program that fails and programs that work; the same text
-stands in docs/errors, and the tests run both.  Classes that JAX has too keep JAX's name and bases,
+is in docs/errors, and the tests run both.  Classes that JAX has too keep JAX's name and bases,
 so that `except` clauses written for it go on working.
 
 The classmethods build an instance from facts (`Traced`, `Where`, a type, a line), so that the
-wording stands here and not at the place that found the fault.
+wording is here and not at the place that found the fault.
 """
 
 from __future__ import annotations

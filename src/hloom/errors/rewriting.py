@@ -38,7 +38,7 @@ def _is_librarys(file: str) -> bool:
 
 
 def found(at: Any) -> list[Any]:
-    """What the program stands at, and what that stands in, innermost first; of one function.
+    """The expression being evaluated and those around it, innermost first; of one function.
 
     The bounds of an instruction are those of its expression, or of a statement where that has
     nothing but a name.
@@ -308,7 +308,7 @@ def _returned(statements: list[Any]) -> Any:
 
 
 def _following(node: Any, path: list[Any]) -> list[Any]:
-    """The statements after a statement, in the block that it stands in."""
+    """The statements after a statement, in its block."""
     for outer in path[path.index(node) + 1 :][:1] if node in path else ():
         for block in ("body", "orelse", "finalbody"):
             statements = getattr(outer, block, None)
@@ -461,9 +461,9 @@ def sliced(at: Any, traced: Sequence[str], ndim: int) -> list[Way]:
 
 # ---- operators ----------------------------------------------------------------------------------
 def converting(at: Any, dtype: str) -> str:
-    """The operation at which the program stands, its array converted: `x.astype(float) * 2**31`.
+    """The operation being evaluated, its array converted: `x.astype(float) * 2**31`.
 
-    `x.astype(float)` where no operation between an array and a number stands out.
+    `x.astype(float)` where there is not exactly one operation between an array and a number.
     """
     path = found(at)
     node = path[0] if path else None
@@ -512,13 +512,13 @@ def applied(at: Any) -> str:
 
 
 def argument(at: Any) -> str:
-    """The first argument of the call at which the program stands; "" where there is none."""
+    """The first argument of the call being evaluated; "" where there is none."""
     node = _called(at)
     return _operand(node.args[0]) if node is not None and node.args else ""
 
 
 def renamed(at: Any, old: str, new: str) -> str:
-    """The call at which the program stands, with another keyword; "" where there is none."""
+    """The call being evaluated, with another keyword; "" where there is none."""
     node = _called(at)
     if node is None or old not in [k.arg for k in node.keywords]:
         return ""
@@ -593,7 +593,7 @@ def of_hloom(at: Any) -> tuple[str, str]:
 
 
 def stores(at: Any) -> bool:
-    """Whether the program stands at an assignment to elements."""
+    """Whether an assignment to elements is being evaluated."""
     path = found(at)
     kinds = (ast.Assign, ast.AugAssign)
     return len(path) > 1 and isinstance(path[0], ast.Subscript) and isinstance(path[1], kinds)

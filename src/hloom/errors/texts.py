@@ -1,6 +1,6 @@
 """How the text of an error is written: who, rule, what was given, where, way out.
 
-Here stand the facts that errors are told (`Where`, `Traced`) and the few functions that write them
+The facts that errors get (`Where`, `Traced`) and the few functions that write them
 down.  Nothing here is fast: it runs after a program went wrong.
 """
 
@@ -41,7 +41,7 @@ class Traced(NamedTuple):
 
     `arguments` names the arguments it depends on (`neg`, `params['w']`) and `positions` numbers
     them, where known; `made_at` lists the operations it came from: (text, file, line, function);
-    `at` is where the user's program stands: anything with `file`, `line` and `function`;
+    `at` is the user's current line: anything with `file`, `line` and `function`;
     `hashable` says whether the arguments were numbers, which may be static.
     """
 
@@ -100,7 +100,7 @@ def explain(
 ) -> str:
     """Put the parts of a text together.
 
-    `at` is where the user's program stands (anything with `file`, `line` and `function`); `ways`
+    `at` is the user's current line (anything with `file`, `line` and `function`); `ways`
     are ways out as (code, what it does); `page` is the class whose docstring is the help page.
     """
     lines = [rule]
@@ -181,7 +181,7 @@ def static_ways(
 
 
 def source_line(at: Any) -> str:
-    """The text of the line the user's program stands at, or "" where there is none."""
+    """The text of the user's current line, or "" where there is none."""
     return linecache.getline(at.file, at.line).strip() if at is not None else ""
 
 
@@ -201,9 +201,9 @@ def _only(nodes: list[Any]) -> Any:
 
 
 def masked_read(line: str) -> tuple[str, str, str] | None:
-    """A selection by a mask, `x[x < 0]`: what stands there, its array and its mask.
+    """A selection by a mask, `x[x < 0]`: its text, its array and its mask.
 
-    None when no one selection stands out.
+    None when there is not exactly one.
     """
     tree = _parse(line)
     masks = (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Name, ast.Call)
@@ -236,7 +236,7 @@ def element_update(
 
     `read` is how the array is to be read, `jnp.asarray({})` where it is NumPy's; `scope` has the
     user's names.
-    The answer is (what stands there, what to write); None when no one assignment stands out.
+    The answer is (its text, what to write); None when there is not exactly one assignment.
     """
     nodes = ast.walk(tree) if (tree := _parse(line)) else ()
     node = _only([n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign))])
@@ -267,7 +267,7 @@ def _place(target: ast.Subscript, scope: Mapping[str, Any]) -> tuple[ast.expr, s
 
 
 def _is_whole(index: ast.expr, scope: Mapping[str, Any]) -> bool:
-    """Whether an index is made of integers, as far as can be told: another may stand behind it."""
+    """Whether an index is made of integers, as far as can be seen: another may hide behind it."""
     match index:
         case ast.Tuple(elts=parts):
             return bool(parts) and all(_is_whole(part, scope) for part in parts)
@@ -287,7 +287,7 @@ def _of_container(node: ast.Subscript, scope: Mapping[str, Any]) -> bool:
 
 
 def _known(node: ast.expr, scope: Mapping[str, Any]) -> Any:
-    """What a name, or an element of nested lists and dicts, stands for; None where that is unknown.
+    """What a name, or an element of nested lists and dicts, refers to; None where that is unknown.
 
     Nothing of the user's is called.
     """

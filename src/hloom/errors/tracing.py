@@ -467,7 +467,7 @@ class NonConcreteBooleanIndexError(JAXIndexError):
 class UnexpectedTracerError(JAXTypeError):
     """A traced value was used outside the call that traced it.
 
-    A tracer stands for a value only while its function is traced. Kept in a global, an attribute
+    A tracer represents a value only while its function is traced. Kept in a global, an attribute
     or a list, or handed to another thread, it means nothing afterwards.
 
     Fails:

@@ -1,6 +1,6 @@
 """`hloom.lax.linalg`: strict linear algebra, by LAPACK.  Re-exports only.
 
-Beside JAX's names stand `lu_solve`, `polar` and `solve`.  Names that end in `_p` are primitives.
+Beside JAX's names there are `lu_solve`, `polar` and `solve`.  Names ending in `_p` are primitives.
 """
 
 from hloom.errors.absent import absent as _absent

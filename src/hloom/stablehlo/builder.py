@@ -173,7 +173,7 @@ class Module:
 class Function:
     """A function: its arguments, and the block that is its body.
 
-    `attributes` maps an argument's position to what stands after its type.
+    `attributes` maps an argument's position to what is written after its type.
     """
 
     __slots__ = ("block", "arguments", "attributes")
@@ -244,7 +244,7 @@ class Block:
         """Write `%4 = <head> : <operand types and result types>` and return what it defines.
 
         `head` is everything up to the colon.  `out` is the result's aval, or a list of avals, and
-        then a list is returned.  `types` replaces what stands after the colon.
+        then a list is returned.  `types` replaces the types after the colon.
         """
         if types is None:
             types = _signature(head, operands, out)
@@ -375,7 +375,7 @@ def _listed(results: Operand | Sequence[Operand]) -> Sequence[Operand]:
 
 
 def _signature(head: str, operands: Sequence[Operand], out: Results) -> str:
-    """What stands after the colon: one type, or a signature (without parentheses in CHLO)."""
+    """The types after the colon: one type, or a signature (without parentheses in CHLO)."""
     if isinstance(out, ShapedArray):
         result = TENSOR_TYPES[out]
         if head.partition(" ")[0] in _ONE_TYPE:

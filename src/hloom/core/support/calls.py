@@ -60,7 +60,7 @@ def told(fun: F, name: str = "") -> F:
 def tell(namespace: dict[str, Any], module: str) -> None:
     """Let the functions of a public module be `told`; those of `numpy.eager` are already.
 
-    Inside the package they are imported from where they stand, and called directly.
+    Inside the package they are imported from where they are defined, and called directly.
     """
     made: dict[FunctionType, Any] = {}  # two names of one function stay so
     for name, fun in list(namespace.items()):
@@ -175,7 +175,7 @@ def plain(signature: inspect.Signature) -> str:
     """A signature without its annotations."""
     formal = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     text = str(signature.replace(parameters=formal, return_annotation=signature.empty))
-    return re.sub(r"<object object at \w+>", "...", text)  # what stands for "not given"
+    return re.sub(r"<object object at \w+>", "...", text)  # the default that means "not given"
 
 
 def _unknown_keyword(signature: inspect.Signature, name: str, word: str, given: int) -> TypeError:

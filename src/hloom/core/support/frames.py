@@ -39,7 +39,7 @@ _CHAINED = re.compile(r"^ *while tracing ", re.MULTILINE)
 def tell(error: Exception, trace: Any) -> None:
     """Say where an error that leaves the function of `trace` arose, and what was being traced.
 
-    It is said once, by the innermost trace of a function that the user gave.  What the user's own
+    It is added once, by the innermost trace of a function that the user gave.  What the user's own
     code raised stays as it is: the traceback shows its line.
     """
     place, ours = whereabouts(error)

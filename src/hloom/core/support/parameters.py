@@ -156,7 +156,7 @@ def words_of(hint: Any) -> str:
 
 
 def _plural(words: str) -> str:
-    """`an int` to `ints`; what stands in brackets as it is."""
+    """`an int` to `ints`; what is in brackets as it is."""
     first, _, rest = words.partition(" ")
     noun, of, parts = rest.partition(" of ")
     return f"{noun}s{of}{parts}" if first in ("a", "an") else words

@@ -1,7 +1,7 @@
 """The user's line: captured cheaply while tracing, resolved late.
 
 A source is `(code, lasti)`: the code object of the innermost frame outside this package and the
-offset of the instruction it stands at; Python's own library and NumPy are passed over too, since
+offset of its current instruction; Python's own library and NumPy are passed over too, since
 they call what the user gave them.  Line and column are looked up only when a text needs them.
 """
 
@@ -101,7 +101,7 @@ def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-# Where the operation stands that a transformation applies again: its line is not the one that the
+# The source of the operation that a transformation applies again: its line is not the one that the
 # user's program is at now, but that where it was written.
 replayed: ContextVar[Source | None] = ContextVar("hloom_replayed", default=None)
 
@@ -149,7 +149,7 @@ LONGEST = 100  # characters of an expression shown
 
 
 def text_of(source: Source) -> str:
-    """The expression that stands at a source, on one line; "" where there is no text of it."""
+    """The expression at a source, on one line; "" where there is no text of it."""
     code = source[0]
     first, last, start, end = _positions(source)
     if first is None:
@@ -165,7 +165,7 @@ def text_of(source: Source) -> str:
 
 
 def here() -> Location | None:
-    """Where the user's program stands now."""
+    """The line of the user's program that is running."""
     return resolve(capture())
 
 
@@ -176,7 +176,7 @@ _seen: dict[tuple[int, int], CodeType] = {}
 def dropped(depth: int = 3) -> Source | None:
     """Where the user's program throws away what this call gives, told once for each place.
 
-    A call that stands alone as a statement is followed by the instruction POP_TOP.  It has to be
+    A call that is a statement by itself is followed by the instruction POP_TOP.  It has to be
     the user's own: the caller at that depth, as a rule the one of what calls what calls this.
     """
     place = capture()

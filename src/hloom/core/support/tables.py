@@ -50,7 +50,7 @@ class Table(dict[Any, Any]):
             self.aliases.pop(old, None)
 
     def alias(self, key: Any, other: Any) -> None:
-        """Let `other` find what stands under `key`, now and whenever that is replaced."""
+        """Let `other` find the entry of `key`, now and whenever that is replaced."""
         known = self.aliases.setdefault(key, [])
         if other not in known:
             known.append(other)
