@@ -140,7 +140,7 @@ def test_ndarrays_on_the_left_give_arrays():
 def test_numpys_functions_give_ndarrays():
     x = jnp.arange(3.0)
     assert type(np.sin(x)) is np.ndarray
-    assert type(np.add(np.arange(3), x)) is np.ndarray
+    assert type(np.add(x, np.arange(3))) is np.ndarray
     assert type(np.concatenate([x, x])) is np.ndarray
     with pytest.raises(hloom.errors.TracerArrayConversionError):
         jit(lambda x: np.sin(x))(x)

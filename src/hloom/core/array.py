@@ -175,10 +175,10 @@ class Array:
 
     def __index__(self) -> int:
         if self.aval.shape or self.aval.kind not in ("signed", "unsigned"):
-            raise TypeError(
-                f"only integer scalar arrays can be converted to a scalar index; got {self.aval}. "
-                f"{'Take one element' if self.aval.shape else 'Convert it: int(x)'}."
-            )
+            rule = "only integer scalar arrays can be converted to a scalar index"
+            way = ". Take one element." if self.aval.shape else ". Convert it: int(x)."
+            known = self.concrete() is not None
+            raise TypeError(f"{rule}; got {self.aval}{way if known else ''}")
         return int(self._scalar("index"))
 
     def __round__(self, ndigits: int | None = None) -> Any:

@@ -125,7 +125,9 @@ def unmasked(x: Any) -> np.ndarray[Any, Any]:
     if x.__class__ is not np.ndarray and isinstance(x, np.ndarray):
         mask = getattr(x, "mask", None)
         if isinstance(mask, (np.ndarray, np.bool_)) and mask.any():
-            raise errors.MaskedArrayError.of(x, int(mask.sum()), at=source.here())
+            known = dtypes.is_supported(x.dtype)
+            what = ShapedArray(x.shape, x.dtype) if known else f"{x.dtype}{list(x.shape)}"
+            raise errors.MaskedArrayError.of(what, x.size, int(mask.sum()), at=source.here())
     return np.asarray(x)
 
 

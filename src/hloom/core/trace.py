@@ -159,6 +159,13 @@ class Tracer(Array):
             return errors.TracerArrayConversionError.method(self.traced(), wanted)
         return errors.ConcretizationTypeError.conversion(self.traced(), wanted)
 
+    def __index__(self) -> int:
+        try:
+            return super().__index__()
+        except TypeError as error:
+            frames.asked.set(str(error))  # NumPy has words of its own for a TypeError
+            raise
+
     def made_at(self) -> list[tuple[str, str, int, str]]:
         """The operation and user's line that made this tracer: (text, file, line, function)."""
         return []

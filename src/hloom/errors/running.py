@@ -19,10 +19,11 @@ from hloom.errors.texts import (
     source_line,
     value_text,
 )
+from hloom.errors.ufuncs import UfuncCall, assigned, at_update
 
 
 class ImmutableArrayError(Explained, TypeError):
-    """Elements of an array were assigned; arrays cannot change.
+    """An array was to be changed in place; arrays cannot change.
 
     Fails:
 
@@ -46,6 +47,26 @@ class ImmutableArrayError(Explained, TypeError):
 
     `x[0] += 1` is `x = x.at[0].add(1)`; there are also `subtract`, `multiply`, `divide`, `power`,
     `min`, `max` and `apply`.
+
+    Functions give a new array, and write to none:
+
+    ```python
+    # raises: ImmutableArrayError
+    import numpy as np
+    import hloom.numpy as jnp
+
+    x = jnp.arange(10)
+    np.add(x, 1, out=x)
+    ```
+
+    Works:
+
+    ```python
+    import hloom.numpy as jnp
+
+    x = jnp.arange(10)
+    x = jnp.add(x, 1)
+    ```
     """
 
     @classmethod
@@ -79,7 +100,22 @@ class ImmutableArrayError(Explained, TypeError):
     def method(cls, name: str, way: str, *, at: Any = None) -> Self:
         """`x.name(..)`, a method that changes an `ndarray` in place; `way` is code without it."""
         rule = f"hloom arrays are immutable, and `{name}` changes an array in place."
-        return cls._of(rule, ways=[(way, "")], at=at)
+        return cls._of(rule, ways=[(way, "")] if way else [], at=at)
+
+    @classmethod
+    def output(cls, name: str, way: str, *, at: Any = None) -> Self:
+        """`name(.., out=x)`; `way` is the call as an assignment, "" where it is not known."""
+        rule = f"{name} can't write to `out`, since hloom arrays are immutable; use what it returns"
+        if not way:
+            return cls._of(f"{rule}: out = {name}(...)", at=at)
+        return cls._of(f"{rule}.", ways=[(way, "")], at=at)
+
+    @classmethod
+    def ufunc(cls, call: UfuncCall) -> Self:
+        """NumPy's `np.add(a, b, out=x)`, or `np.add.at(x, i, y)`."""
+        if call.method == "at":
+            return cls.method(str(call), at_update(call), at=call.at)
+        return cls.output(str(call), assigned(call), at=call.at)
 
 
 class DeletedArrayError(Explained, RuntimeError):
@@ -334,12 +370,11 @@ class MaskedArrayError(Explained, ValueError):
     """
 
     @classmethod
-    def of(cls, value: Any, masked: int, *, at: Any = None) -> Self:
-        """`value`, an array of `numpy.ma` with so many masked elements."""
-        shape = ",".join(map(str, value.shape))
+    def of(cls, aval: Any, size: int, masked: int, *, at: Any = None) -> Self:
+        """Of the `size` elements of an array of `numpy.ma`, of type `aval`, so many are masked."""
         rule = (
-            f"Arrays have no masks, and {masked} of {value.size} elements of this masked "
-            f"{value.dtype.name}[{shape}] are masked: they would be computed with all the same."
+            f"Arrays have no masks, and {masked} of {size} elements of this masked {aval} are "
+            "masked: they would be computed with all the same."
         )
         ways = [
             ("x.filled(0)", "numbers in their place"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from hloom.errors.texts import (
     source_line,
     static_ways,
 )
+from hloom.errors.ufuncs import UfuncCall, assigned, at_update, in_hloom, written_to
 
 # Where an argument can't be made static: it is an array, or the value was computed from one.
 _BEFORE = (
@@ -321,7 +323,7 @@ class TracerIntegerConversionError(JAXTypeError):
         rule = f"The __index__() method was called on traced array with shape {traced.aval}."
         static, ways = static_ways(traced), integer(traced.at, next(iter(traced.arguments), "x"))
         line = source_line(traced.at)
-        if not ways and "range(" in line:
+        if not ways and re.search(r"\brange\(", line):
             ways = [("lax.fori_loop(0, n, body, x)", "to loop a traced number of times")]
         if not ways and not (static and line):  # an index, or a size, which only the first can be
             ways = [("jnp.asarray(values)[i]", "to index a list or NumPy array")]
@@ -363,17 +365,29 @@ class TracerArrayConversionError(ConcretizationTypeError):
     """
 
     @classmethod
-    def of(cls, traced: Traced, function: str | None = None) -> Self:
-        """`function` is NumPy's function that asked, if known; else the user's line is searched."""
+    def of(cls, traced: Traced, call: UfuncCall | None = None) -> Self:
+        """`call` is that of NumPy's ufunc which asked; else the user's line is searched."""
         rule = (
             "The numpy.ndarray conversion method __array__() was called on traced array with "
             f"shape {traced.aval}."
         )
+        if call is not None and (way := _in_hloom(call)):
+            return cls._of(rule, ways=[way], traced=traced)
         path, code = of_hloom(traced.at)
         if path and not code:
             rule += f" hloom.numpy has no {path}: call NumPy's before the function is traced."
             return cls._of(rule, traced=traced)
-        return cls._of(rule, ways=cls._ways(traced, function or path, code), traced=traced)
+        return cls._of(rule, ways=cls._ways(traced, path, code), traced=traced)
+
+    @classmethod
+    def differentiated(cls, aval: Any, call: UfuncCall) -> Self:
+        """NumPy's ufunc was called on a value of type `aval` that is differentiated by."""
+        rule = (
+            f"{call} was called on a {aval} that is being differentiated: NumPy computes with its "
+            "value alone, and the derivative would be lost."
+        )
+        way = _in_hloom(call) or ("lax.stop_gradient(x)", "a value without a derivative")
+        return cls._of(rule, ways=[way], at=call.at)
 
     @staticmethod
     def _ways(traced: Traced, name: str, code: str) -> list[tuple[str, str]]:
@@ -403,6 +417,15 @@ class TracerArrayConversionError(ConcretizationTypeError):
             f"traced array with shape {traced.aval}."
         )
         return cls._of(rule, ways=converted(traced.at, name), traced=traced)
+
+
+def _in_hloom(call: UfuncCall) -> tuple[str, str] | None:
+    """A way out of a call of NumPy's ufunc, where hloom has a function that does the same."""
+    if call.method == "at":
+        code = at_update(call, "jnp.asarray({})")
+    else:
+        code = assigned(call) if written_to(call) else in_hloom(call)
+    return (code, f"in place of {call}: it can be traced") if code else None
 
 
 class NonConcreteBooleanIndexError(JAXIndexError):

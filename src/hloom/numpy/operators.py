@@ -15,7 +15,7 @@ from hloom.core.support import source
 from hloom.core.support.calls import is_plain, told
 from hloom.errors.absent import OF_ARRAYS, Absent
 from hloom.errors.rewriting import method_code
-from hloom.numpy import attributes, standard
+from hloom.numpy import attributes, standard, ufuncs
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import warn_if_dropped
 from hloom.numpy.creation import interchange
@@ -110,7 +110,8 @@ def _no_repetition(self: Any, other: Any) -> Any:
     return _no_list("*")(self, other) if self.aval.shape else NotImplemented
 
 
-SPECIAL: dict[str, Function] = {
+SPECIAL: dict[str, Any] = {
+    "__array_ufunc__": ufuncs.array_ufunc,
     "__pow__": powers.power_operators[0],
     "__rpow__": powers.power_operators[1],
     "__divmod__": _divmod,

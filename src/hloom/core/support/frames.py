@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from functools import wraps
 from inspect import unwrap
 from opcode import opmap
@@ -45,6 +46,7 @@ def tell(error: Exception, trace: Any) -> None:
     place, ours = whereabouts(error)
     if _function(trace) is None:
         return
+    _tell_of_size(error)
     if not ours:
         _tell_of_ndarray(error, place)
         return
@@ -71,6 +73,21 @@ def _tell_of_ndarray(error: Exception, place: Source | None) -> None:
         update = element_update(source_line(at), "jnp.asarray({})")
         ways = [(update[1], f"in place of {update[0]}")] if update else []
         error.args = (explain(rule, ways=ways, at=at),)
+
+
+# What a tracer said last that was asked for an integer.
+asked: ContextVar[str] = ContextVar("hloom_asked", default="")
+
+
+def _tell_of_size(error: Exception) -> None:
+    """NumPy's error for `np.zeros(n)` of a traced `n` says what the tracer did.
+
+    NumPy keeps no TypeError of a size, of whatever subclass, and raises its own.
+    """
+    text = str(error)
+    if text.startswith("expected a sequence of integers or a single integer, got 'Traced<"):
+        if asked.get() not in text:
+            error.args = (f"{text}\n{asked.get()}",)
 
 
 def locate(error: Exception, place: Source | None) -> None:

@@ -158,12 +158,9 @@ def refuse_out(name: str, out: Any, *, nests: bool = False) -> None:
     A function of two arrays `nests` where it is given three.
     """
     if out is not None:
-        code = kept(source.here(), "out") or (nested(source.here()) if nests else "")
-        rule = (
-            f"{name} can't write to `out`, since arrays are immutable; use what it returns: out = "
-            f"{name}(...)"
-        )
-        raise TypeError(explain(rule, ways=[(code, "")] if code else []))
+        place = source.here()
+        code = kept(place, "out") or (nested(place) if nests else "")
+        raise errors.ImmutableArrayError.output(name, code, at=place)
 
 
 def concrete_values(values: Sequence[Any]) -> bool:
