@@ -114,6 +114,10 @@ np.array([1, 2, 3])[k[1]]                       | jnp.asarray(np.array([1, 2, 3]
 np.add(x, 1, out=np.zeros(3))                   | jnp.add(x, 1)
 [jnp.sin, jnp.cos][k[1]](x)                     | lax.switch(k[1], [jnp.sin, jnp.cos], x)
 np.sin(x)                                       | jnp.sin(x)
+np.hypot(x, 1.0, dtype="float32")               | jnp.hypot(x, 1.0).astype('float32')
+np.add.reduce(x)                                | jnp.sum(x, axis=0)
+np.logical_and.reduce(x, keepdims=True)         | jnp.all(x, axis=0, keepdims=True)
+np.multiply.accumulate(x)                       | jnp.cumprod(x, axis=0)
 np.linalg.norm(x)                               | jnp.linalg.norm(x)
 np.concatenate([x, x])                          | jnp.concatenate([x, x])
 np.array([x[0], x[1]])                          | jnp.array([x[0], x[1]])
@@ -342,6 +346,14 @@ jnp.put(x, 0, 1)
 jnp.place(x, x > 0, 1)
 jnp.put_along_axis(x, k, 1, 0)
 jnp.fill_diagonal(m, 0)                  |= m
+np.add(x, y, out=x)
+np.add(x, y, x)
+np.frexp(x, y, k)
+np.sum(m, axis=0, out=x)
+np.minimum.reduce(m, 0, out=x)
+np.exp(x, where=x > 1, out=y)
+np.add.at(x, 0, 1.0)
+np.negative.at(x, 0)
 np.random.shuffle(x)
 x.sort()
 x.sort(axis=0)
@@ -373,7 +385,7 @@ def test_each_way_out_runs(row: str, known: bool) -> None:
         assert found, text
     for way in found:
         given = names() if known else names() | {"x": eval(array or "x", names())}
-        if ".set(y)" in way:
+        if ".set(y)" in way or ".add(y)" in way:
             given["y"] = 1.0
         execute(way, **given | {"f": function})
 

@@ -95,14 +95,16 @@ def _of_values(
     """What the ufunc makes of the arrays' values."""
     outs = options.get("out", ())
     written = operands[:1] if method == "at" else outs
-    if any(isinstance(x, Array) for x in written):
+    if written and any(isinstance(x, Array) for x in written):
         raise errors.ImmutableArrayError.ufunc(_call(ufunc, method, options))
-    if any(map(_is_foreign, (*operands, *outs))):
+    others = [x for x in (*operands, *outs) if not isinstance(x, Array)]
+    if others and any(map(_is_foreign, others)):
         return NotImplemented  # the other library was asked before, or is asked next
     call = partial(_call, ufunc, method, options)
-    values = [_value(x, call) for x in operands]
-    given = {name: _value(x, call) for name, x in options.items()}
-    result = _computed(ufunc, method, values, given)
+    values = [x._value() if x.__class__ is Array else _value(x, call) for x in operands]
+    if options:
+        options = {name: _value(x, call) for name, x in options.items()}
+    result = _computed(ufunc, method, values, options)
     for x in operands:
         if isinstance(x, Tracer) and _is_inexact(result):
             raise errors.TracerArrayConversionError.differentiated(x.aval, call())
@@ -116,7 +118,7 @@ def _call(ufunc: np.ufunc, method: str, options: dict[str, Any]) -> UfuncCall:
 
 def _is_foreign(x: Any) -> bool:
     """Whether an operand is of another library, which says itself what a ufunc does with it."""
-    known = isinstance(x, (Array, np.ndarray, np.generic))
+    known = isinstance(x, (np.ndarray, np.generic))
     return not known and hasattr(type(x), "__array_ufunc__")
 
 
@@ -126,7 +128,7 @@ def _value(x: Any, call: Callable[[], UfuncCall]) -> Any:
         return x
     concrete = x.concrete()
     if concrete is not None:
-        return concrete.__array__()
+        return concrete._value()
     assert isinstance(x, Tracer)
     raise x.leaked() if x.owner.done else errors.TracerArrayConversionError.of(x.traced(), call())
 
@@ -138,16 +140,16 @@ def _is_inexact(result: Any) -> bool:
 
 def _computed(ufunc: np.ufunc, method: str, values: Sequence[Any], options: dict[str, Any]) -> Any:
     """The result, with NumPy's warnings at the user's line: they would be at this one."""
-    run = getattr(ufunc, method)
+    run = ufunc if method == "__call__" else getattr(ufunc, method)
     modes = np.geterr()
-    warned: Any = {kind: "call" for kind, mode in modes.items() if mode == "warn"}
     is_numpys = getattr(np, ufunc.__name__, None) is ufunc  # else it may run code of the user's
-    if not is_numpys or "call" in modes.values() or "log" in modes.values():
+    taken = modes.values()
+    if not is_numpys or "call" in taken or "log" in taken:
         return run(*values, **options)
 
     def warn(kind: str, flag: int) -> None:
         doing = ufunc.__name__ if method == "__call__" else method
         source.warn(f"{kind} encountered in {doing}", RuntimeWarning)
 
-    with np.errstate(call=warn, **warned):
+    with np.errstate(call=warn, **{kind: "call" for kind, mode in modes.items() if mode == "warn"}):
         return run(*values, **options)
