@@ -105,10 +105,11 @@ class ImmutableArrayError(Explained, TypeError):
     @classmethod
     def output(cls, name: str, way: str, *, at: Any = None) -> Self:
         """`name(.., out=x)`; `way` is the call as an assignment, "" where it is not known."""
-        rule = f"{name} can't write to `out`, since hloom arrays are immutable; use what it returns"
-        if not way:
-            return cls._of(f"{rule}: out = {name}(...)", at=at)
-        return cls._of(f"{rule}.", ways=[(way, "")], at=at)
+        rule = (
+            f"{name} can't write to `out`, since hloom arrays are immutable; use what it returns: "
+            f"out = {name}(...)"
+        )
+        return cls._of(rule, ways=[(way, "")] if way else [], at=at)
 
     @classmethod
     def ufunc(cls, call: UfuncCall) -> Self:
