@@ -338,6 +338,17 @@ def test_a_traced_size_that_numpy_asks_for_is_explained():
         hloom.jit(lambda n: np.zeros(n))(2.0)
 
 
+def test_tracebacks_show_no_frame_of_ours():
+    for call in (
+        lambda: np.ones(4) + F32, lambda: np.hypot(np.ones(4), F32), lambda: np.sin(F32, axis=0),
+        lambda: np.add(1, 2, out=F32), lambda: hloom.grad(lambda x: np.sin(x))(1.0),
+    ):  # fmt: skip
+        with pytest.raises(Exception) as caught:
+            call()
+        files = {entry.path.name for entry in caught.traceback}
+        assert files == {"test_ufuncs.py"}, files
+
+
 def test_a_leaked_array_says_so():
     kept = []
     hloom.jit(lambda x: kept.append(x))(1.0)

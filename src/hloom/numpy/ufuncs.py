@@ -50,14 +50,13 @@ class OfClass(property):
         self, x: Array, ufunc: np.ufunc, method: str, /, *operands: Any, **options: Any
     ) -> Any:
         left = operands[0]
-        if left is not x and method == "__call__":
-            reflected = REFLECTED.get(ufunc)
+        reflected = REFLECTED.get(ufunc) if left is not x and method == "__call__" else None
+        try:
             if reflected is not None and _is_numpys(left):
                 if not options:
                     return getattr(x, reflected)(left)
                 if _assigns(left, options, sys._getframe(1)):
                     return getattr(operator, reflected.replace("r", "", 1))(left, x)
-        try:
             return _of_values(ufunc, method, operands, options)
         except Exception as error:
             hide(error)
