@@ -118,6 +118,7 @@ np.hypot(x, 1.0, dtype="float32")               | jnp.hypot(x, 1.0).astype('floa
 np.add.reduce(x)                                | jnp.sum(x, axis=0)
 np.logical_and.reduce(x, keepdims=True)         | jnp.all(x, axis=0, keepdims=True)
 np.multiply.accumulate(x)                       | jnp.cumprod(x, axis=0)
+np.subtract.outer(x, m)                         | jnp.subtract(jnp.reshape(x, (*jnp.shape(x), *[1] * jnp.ndim(m))), m)
 np.linalg.norm(x)                               | jnp.linalg.norm(x)
 np.concatenate([x, x])                          | jnp.concatenate([x, x])
 np.array([x[0], x[1]])                          | jnp.array([x[0], x[1]])

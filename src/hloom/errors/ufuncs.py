@@ -46,14 +46,14 @@ class UfuncCall(NamedTuple):
         if path:
             return f"np.{path}"
         name = self.ufunc.__name__
-        home = "np." if getattr(np, name, None) is self.ufunc else ""
+        home = "np." if vars(np).get(name) is self.ufunc else ""
         return home + name + (f".{self.method}" if self.method != "__call__" else "")
 
     @property
     def function(self) -> str:
         """The function of hloom's that does the same, `jnp.sum`; "" where there is none."""
         name = self.ufunc.__name__
-        if self.method != "__call__":
+        if self.method not in ("__call__", "outer"):
             name = _OF_METHODS.get((name, self.method), "")
         known = [home for home in _HOMES if name in vars(sys.modules[_HOMES[home]])]
         return f"{known[0]}.{name}" if known else ""
@@ -66,7 +66,7 @@ class UfuncCall(NamedTuple):
         *_, owner, name = ["", *ast.unparse(node.func).split(".")]
         if self.method != "__call__":
             name = owner if name == self.method else ""
-        same = name == self.ufunc.__name__ or getattr(np, name, None) is self.ufunc
+        same = name == self.ufunc.__name__ or vars(np).get(name) is self.ufunc
         return node if same and None not in [k.arg for k in node.keywords] else None
 
 
@@ -79,6 +79,8 @@ def in_hloom(call: UfuncCall) -> str:
     path, code = of_hloom(call.at) if node is None else ("", "")
     if path or not function:
         return code
+    if call.method == "outer":
+        return _outer(function, node) if node is not None and len(node.args) == 2 else ""
     elementwise = call.method == "__call__"
     if node is None:
         names = ", ".join("xyzw"[: call.ufunc.nin])
@@ -94,10 +96,15 @@ def _elementwise(call: UfuncCall, function: str, node: ast.Call) -> str:
     unused = ("out", "where", "dtype", "casting", "order", "subok")
     kept = [f"{name}={text}" for name, text in given.items() if name not in unused]
     code = f"{function}({', '.join(operands + kept)})"
-    if "dtype" in given:
+    if given.get("dtype", "None") != "None":
         code = f"{code}.astype({given['dtype']})"
     where = given.get("where", "True")
     return code if where == "True" else f"jnp.where({where}, {code}, {given.get('out', '0')})"
+
+
+def _outer(function: str, node: ast.Call) -> str:
+    x, y = map(ast.unparse, node.args)
+    return f"{function}(jnp.reshape({x}, (*jnp.shape({x}), *[1] * jnp.ndim({y}))), {y})"
 
 
 def _reduction(call: UfuncCall, function: str, node: ast.Call) -> str:

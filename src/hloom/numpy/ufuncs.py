@@ -141,7 +141,7 @@ def _computed(ufunc: np.ufunc, method: str, values: Sequence[Any], options: dict
     """The result, with NumPy's warnings at the user's line: they would be at this one."""
     run = ufunc if method == "__call__" else getattr(ufunc, method)
     modes = np.geterr()
-    is_numpys = getattr(np, ufunc.__name__, None) is ufunc  # else it may run code of the user's
+    is_numpys = vars(np).get(ufunc.__name__) is ufunc  # else it may run code of the user's
     taken = modes.values()
     if not is_numpys or "call" in taken or "log" in taken:
         return run(*values, **options)
