@@ -336,6 +336,9 @@ class TracerArrayConversionError(ConcretizationTypeError):
     NumPy computes with elements, which a traced value does not have. The functions of
     `hloom.numpy` have NumPy's names and take both.
 
+    Where `grad` or `jvp` runs outside `jit`, a value has elements too; but what `np.sin` makes of
+    them would have no derivative, and so it is refused as well.
+
     Fails:
 
     ```python
