@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import hloom
 import hloom.numpy as jnp
 from hloom import lax
-from hloom.core import Equation, Jaxpr, ShapedArray, Var, check_jaxpr, eval_jaxpr, trace_to_jaxpr
+from hloom.core import (
+    Equation,
+    Jaxpr,
+    Literal,
+    Origin,
+    ShapedArray,
+    Trace,
+    Var,
+    active,
+    check_jaxpr,
+    current_trace,
+    eval_jaxpr,
+    trace_to_jaxpr,
+)
 from hloom.core.support.source import resolve
 from hloom.errors import JaxprTypeError
 from hloom.ops.pointwise.arithmetic import add_p
@@ -96,3 +112,181 @@ def test_a_zero_a_nan_and_an_infinity_are_exact_literals():
             np.float32(value) if abs(value) != 1e-45 else np.float32(0)
         )  # XLA flushes subnormal results
         assert got.tobytes() == want.tobytes() or np.isnan(value) and np.isnan(got)
+
+
+# ---- a Jaxpr is data ----------------------------------------------------------------------------
+W = np.arange(1.0, 4.0, dtype=np.float32)
+
+
+def program(x, n):
+    """A function with something of every kind: a capture, a literal, control flow, two results."""
+    w = jnp.asarray(W)
+    total, rows = lax.scan(lambda c, row: (c + row * w, hloom.jit(jnp.sin)(c)), w, x)
+    last = lax.while_loop(lambda c: c[0] < 2.5, lambda c: c + 0.5, total)
+    return {"a": lax.cond(n > 1, lambda y: y * 2, lambda y: y + w, last), "b": rows[0]}
+
+
+X = np.ones((4, 3), np.float32)
+
+
+def test_names_of_jax_read_the_same_things():
+    w = jnp.ones(3)
+    closed = hloom.make_jaxpr(lambda x: lax.mul(x, w) * 2.0)(w)
+    jaxpr = closed.jaxpr
+    assert closed.eqns is closed.equations is jaxpr.eqns is jaxpr.equations
+    assert jaxpr.constvars + jaxpr.invars == jaxpr.inputs == closed.constvars + closed.inputs
+    assert jaxpr.outvars is jaxpr.outputs is closed.outvars is closed.outputs
+    assert closed.invars == closed.inputs == jaxpr.inputs[1:]
+    assert closed.literals is closed.consts and closed.consts[0] is w
+    for equation in closed.eqns:
+        assert equation.invars is equation.inputs and equation.outvars is equation.outputs
+        assert equation.primitive.multiple_results is equation.primitive.multiple
+    assert isinstance(closed.eqns[1].invars[1], Literal) and closed.eqns[1].invars[1].val == 2
+
+
+def test_an_equation_prints_as_a_line_of_its_jaxpr():
+    closed = hloom.make_jaxpr(lambda x: jnp.sum(x, axis=1) * 2)(jnp.ones((2, 3)))
+    assert repr(closed.eqns) == "[b:f32[2] = reduce_sum[axes=(1,)] a, b:f32[2] = mul a 2.0]"
+
+
+@pytest.mark.parametrize("engine", ["xla", "numpy", "reference"])
+def test_a_closed_jaxpr_is_called_as_its_function(engine):
+    with hloom.engine(engine):
+        closed = hloom.make_jaxpr(program)(X, 2)
+        for n in (0, 2):
+            want = hloom.tree.leaves(program(X, n))
+            for got in (closed(X, n), hloom.jit(closed)(X, n)):
+                assert isinstance(got, list) and len(got) == len(closed.out_avals) == 2
+                for x, y, aval in zip(got, want, closed.out_avals):
+                    np.testing.assert_allclose(x, y, rtol=1e-6)
+                    assert (x.shape, x.dtype) == (aval.shape, aval.dtype)
+
+
+def test_a_closed_jaxpr_is_transformed_as_its_function():
+    closed = hloom.make_jaxpr(program)(X, 2)
+    stack = np.stack([X, 2 * X])
+    got, want = (
+        hloom.vmap(lambda x, f=f: hloom.tree.leaves(f(x, 2)), 0)(stack) for f in (closed, program)
+    )
+    assert all(np.array_equal(x, y) for x, y in zip(got, want, strict=True))
+    got, want = (
+        hloom.jvp(lambda x, f=f: hloom.tree.leaves(f(x, 2)), (X,), (X,)) for f in (closed, program)
+    )
+    for x, y in zip(hloom.tree.leaves(got), hloom.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+    f = hloom.make_jaxpr(lambda x: jnp.sum(jnp.sin(x) * W))(W)
+    np.testing.assert_allclose(hloom.grad(lambda x: f(x)[0])(W), np.cos(W) * W, rtol=1e-6)
+
+
+def test_a_closed_jaxpr_takes_what_it_was_traced_for():
+    closed = hloom.make_jaxpr(lambda x, n: x * n)(W, 2)
+    np.testing.assert_array_equal(closed(W, np.int64(3))[0], W * 3)
+    took = r"takes \(f32\[3\], i32\[\]\); got"
+    for args, words in [
+        ((W,), rf"{took} \(f32\[3\]\)\. Trace .*make_jaxpr"),
+        ((W, 2, 2), took),
+        ((W[:2], 2), rf"{took} \(f32\[2\], i32\[\]\)"),
+        ((W, 2.0), rf"{took} \(f32\[3\], f32\[\]\)"),
+        ((W, "2"), "operand 1 is the str '2'"),
+    ]:
+        with pytest.raises(TypeError, match=words):
+            closed(*args)
+
+
+def test_operands_of_eval_jaxpr_come_as_one_list_or_as_consts_and_arguments():
+    w = jnp.asarray(W)
+    closed = hloom.make_jaxpr(lambda x: x * w)(w)
+    for given in ([[*closed.consts, w]], [closed.consts, w], [(), w, w]):
+        np.testing.assert_array_equal(eval_jaxpr(closed.jaxpr, *given)[0], W * W)
+    with pytest.raises(TypeError, match="takes 2 operands, 1 of them for what it captured; got 1"):
+        eval_jaxpr(closed.jaxpr, [w])
+
+
+class Parts(NamedTuple):
+    first: Jaxpr
+    rest: tuple
+
+
+def test_inner_jaxprs_are_found_however_deep_in_tuples():
+    closed = [hloom.make_jaxpr(f)(1.0) for f in (lax.sin, lax.cos, lax.tan, lax.exp)]
+    sin, cos, tan, _ = (c.jaxpr for c in closed)
+    params = {"n": 1, "parts": Parts(sin, ((cos, "text"), (), None)), "t": tan, "c": closed[3]}
+    found = list(Equation(add_p, [], [], params).inner_jaxprs())
+    assert [x.equations[0].primitive.name for x in found] == ["sin", "cos", "tan", "exp"]
+    assert list(Equation(add_p, [], [], {"axes": (0, 1)}).inner_jaxprs()) == []
+
+
+def primitives_in(jaxpr):
+    names = Counter(e.primitive.name for e in jaxpr.equations)
+    for equation in jaxpr.equations:
+        for inner in equation.inner_jaxprs():
+            names += primitives_in(inner)
+    return names
+
+
+@pytest.mark.parametrize(
+    "fun",
+    [
+        hloom.jit(lax.sin),
+        lambda x: lax.cond(x > 0, lax.sin, lax.cos, x),
+        lambda x: lax.switch(1, [lax.cos, lambda x: hloom.jit(lax.sin)(x), lax.exp], x),
+        lambda x: lax.fori_loop(0, 3, lambda i, c: lax.sin(c), x),
+        lambda x: lax.while_loop(lambda c: lax.sin(c) < 0, lambda c: c + 1, x),
+        lambda x: lax.scan(lambda c, _: (lax.sin(c), c), x, None, 3),
+        lambda x: lax.map(lax.sin, jnp.stack([x, x])),
+        lambda x: lax.custom_root(lambda y: lax.sin(y) - x, x, lambda f, y: y, lambda g, y: y),
+        lambda x: lax.custom_linear_solve(lambda v: v * lax.sin(x), x, lambda f, b: b),
+        lambda x: lax.composite(lax.sin, "my.sin")(x),
+        hloom.grad(hloom.jit(lambda x: lax.cond(x > 0, lax.cos, lax.exp, x))),
+        hloom.vmap(lambda n: lax.cond(n > 0, lax.sin, lax.cos, n)),
+    ],
+    ids="jit cond switch fori while scan map root solve composite grad vmap".split(),
+)
+def test_every_function_that_holds_a_jaxpr_shows_it(fun, request):
+    x = np.ones(2, np.float32) if "vmap" in request.node.name else 1.0
+    assert primitives_in(hloom.make_jaxpr(fun)(x).jaxpr)["sin"] >= 1
+
+
+def test_an_interpreter_written_for_jax_runs():
+    """The one of JAX's page on custom interpreters."""
+
+    def interpret(jaxpr, consts, *args):
+        env = {}
+
+        def read(var):
+            return var.val if type(var) is Literal else env[var]
+
+        env.update(zip(jaxpr.invars, args, strict=True))
+        env.update(zip(jaxpr.constvars, consts, strict=True))
+        for eqn in jaxpr.eqns:
+            outs = eqn.primitive.bind(*map(read, eqn.invars), **eqn.params)
+            outs = outs if eqn.primitive.multiple_results else [outs]
+            env.update(zip(eqn.outvars, outs, strict=True))
+        return [read(v) for v in jaxpr.outvars]
+
+    w = jnp.asarray(W)
+    closed = hloom.make_jaxpr(lambda x, n: (program(x, n), w * 2, 1.0))(X, 2)
+    got = interpret(closed.jaxpr, closed.literals, X, jnp.int32(2))
+    for x, y in zip(got, closed(X, 2), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_a_trace_of_a_users_own_counts_what_runs_inside_others():
+    class Count(Trace):
+        def process(self, primitive, operands, params):
+            counts[primitive.name] += 1
+            with active(self.parent):
+                return primitive.apply(operands, params)
+
+    x, counts = jnp.asarray(W), Counter()
+    with active(Count(Origin("count"), current_trace())):
+        got = hloom.grad(lambda x: jnp.sum(hloom.vmap(jnp.sin)(x)))(x)
+    np.testing.assert_allclose(got, np.cos(W), rtol=1e-6)
+    assert counts["sin"] == counts["cos"] == counts["reduce_sum"] == 1 and counts["mul"] >= 1
+    counts.clear()
+
+    def counted(x):
+        with active(Count(Origin("count"), current_trace())):
+            return jnp.sin(x)
+
+    assert "sin" in str(hloom.make_jaxpr(counted)(x)) and counts == {"sin": 1}

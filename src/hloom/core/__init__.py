@@ -7,13 +7,29 @@ do without: the user's lines, signatures, checks, tables of programs.
 
 from hloom.core.array import Array, HostArray
 from hloom.core.aval import ShapedArray
-from hloom.core.jaxpr import ClosedJaxpr, Equation, Jaxpr, Literal, Var, check_jaxpr, eval_jaxpr
+from hloom.core.jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Equation,
+    Jaxpr,
+    Literal,
+    Var,
+    check_jaxpr,
+    eval_jaxpr,
+)
 from hloom.core.primitive import Primitive, UndefinedPrimal
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.trace import Trace, Tracer
+from hloom.core.trace import (
+    Origin,
+    Trace,
+    Tracer,
+    active,
+    current_trace,
+    ensure_compile_time_eval,
+)
 
 __all__ = [
-    "Array", "ClosedJaxpr", "Equation", "HostArray", "Jaxpr", "Literal", "Primitive",
-    "ShapedArray", "Trace", "Tracer", "UndefinedPrimal", "Var", "check_jaxpr", "eval_jaxpr",
-    "trace_to_jaxpr",
+    "Array", "Atom", "ClosedJaxpr", "Equation", "HostArray", "Jaxpr", "Literal", "Origin",
+    "Primitive", "ShapedArray", "Trace", "Tracer", "UndefinedPrimal", "Var", "active",
+    "check_jaxpr", "current_trace", "ensure_compile_time_eval", "eval_jaxpr", "trace_to_jaxpr",
 ]  # fmt: skip

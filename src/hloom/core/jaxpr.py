@@ -1,8 +1,13 @@
-"""The IR: a `Jaxpr` is a typed list of equations, each one application of a primitive."""
+"""The IR: a `Jaxpr` is a typed list of equations, each one application of a primitive.
+
+The classes are plain data for programs to read; docs/a_jaxpr_is_data.md shows what that is good
+for.  JAX's names for the same things are there too: `eqns`, `invars`, `outvars`, `constvars`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,7 +15,8 @@ import numpy as np
 from hloom import errors
 from hloom.core.array import Array, HostArray, host_array
 from hloom.core.aval import ShapedArray
-from hloom.core.support.frames import locate
+from hloom.core.operands import operand
+from hloom.core.support.frames import hidden, locate
 from hloom.core.support.source import Source, replayed
 
 
@@ -39,6 +45,11 @@ class Literal:
         """The constant as an array."""
         return host_array(self.value, self.aval)
 
+    @property
+    def val(self) -> np.ndarray[Any, Any]:
+        """JAX's name for `value`."""
+        return self.value
+
     def __repr__(self) -> str:
         return str(self.value[()])
 
@@ -65,12 +76,41 @@ class Equation:
         self.params = params
         self.source = source
 
+    @property
+    def invars(self) -> list[Atom]:
+        """JAX's name for `inputs`."""
+        return self.inputs
+
+    @property
+    def outvars(self) -> list[Var]:
+        """JAX's name for `outputs`."""
+        return self.outputs
+
+    def __repr__(self) -> str:
+        return Printer(Jaxpr([], [self], list(self.outputs))).equation(self, "")
+
     def inner_jaxprs(self) -> Iterator[Jaxpr]:
-        """The Jaxprs among the parameters, those in tuples too."""
-        for param in self.params.values():
-            for value in param if param.__class__ is tuple else (param,):
-                if value.__class__ is Jaxpr:
-                    yield value
+        """The Jaxprs among the parameters, those in tuples too, however deep.
+
+        They are what `jit`, `cond`, `scan` and `while` apply.  An equation hands over all that
+        these Jaxprs capture, so that for `jit` the equation's `inputs` pair with `inner.inputs`.
+
+        >>> closed = hloom.make_jaxpr(lambda x: lax.cond(x > 0, jnp.sin, jnp.cos, x))(1.0)
+        >>> [inner.equations for inner in closed.equations[-1].inner_jaxprs()]
+        [[b:f32[] = cos a], [b:f32[] = sin a]]
+        """
+        return _jaxprs_in(self.params.values())
+
+
+def _jaxprs_in(values: Iterable[Any]) -> Iterator[Jaxpr]:
+    """Parameters can be hashed, so that the only containers among them are tuples."""
+    for value in values:
+        if value.__class__ is Jaxpr:
+            yield value
+        elif value.__class__ is ClosedJaxpr:
+            yield value.jaxpr
+        elif isinstance(value, tuple):
+            yield from _jaxprs_in(value)
 
 
 class Jaxpr:
@@ -109,8 +149,23 @@ class Jaxpr:
 
     @property
     def eqns(self) -> list[Equation]:
-        """The equations, by their short name."""
+        """JAX's name for `equations`."""
         return self.equations
+
+    @property
+    def constvars(self) -> list[Var]:
+        """JAX's name for those of the `inputs` that stand for what was captured."""
+        return self.inputs[: self.captured]
+
+    @property
+    def invars(self) -> list[Var]:
+        """JAX's name for the other `inputs`: the arguments."""
+        return self.inputs[self.captured :]
+
+    @property
+    def outvars(self) -> list[Atom]:
+        """JAX's name for `outputs`."""
+        return self.outputs
 
     def __copy__(self) -> Jaxpr:
         return self  # nothing changes a Jaxpr
@@ -132,13 +187,34 @@ class Jaxpr:
 
 
 class ClosedJaxpr:
-    """A Jaxpr with the arrays that it closed over; what `make_jaxpr` returns."""
+    """A Jaxpr with the arrays that it captured, `consts`; what `make_jaxpr` returns.
+
+    >>> w = jnp.arange(3.0)
+    >>> closed = hloom.make_jaxpr(lambda x: jnp.sin(x) * w)(w)
+    >>> closed.consts, closed.in_avals, closed.equations[0].primitive
+    ([Array([0., 1., 2.], dtype=float32)], [ShapedArray(float32[3])], sin)
+    """
 
     __slots__ = ("jaxpr", "consts")
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[Array]):
         self.jaxpr = jaxpr
         self.consts = list(consts)
+
+    @property
+    def inputs(self) -> list[Var]:
+        """The arguments' variables; those of `consts` come before them in `jaxpr.inputs`."""
+        return self.jaxpr.inputs[self.jaxpr.captured :]
+
+    @property
+    def outputs(self) -> list[Atom]:
+        """The results."""
+        return self.jaxpr.outputs
+
+    @property
+    def equations(self) -> list[Equation]:
+        """The equations, in order."""
+        return self.jaxpr.equations
 
     @property
     def in_avals(self) -> list[ShapedArray]:
@@ -150,10 +226,44 @@ class ClosedJaxpr:
         """Types of the results."""
         return self.jaxpr.out_avals
 
+    eqns = equations
+    invars = inputs
+    outvars = outputs
+
     @property
-    def eqns(self) -> list[Equation]:
-        """The equations."""
-        return self.jaxpr.equations
+    def constvars(self) -> list[Var]:
+        """JAX's name for the variables of `consts`."""
+        return self.jaxpr.constvars
+
+    @property
+    def literals(self) -> list[Array]:
+        """JAX's other name for `consts`."""
+        return self.consts
+
+    @hidden
+    def __call__(self, *args: Any) -> list[Any]:
+        """The list of results for one array or number for each of `in_avals`.
+
+        The equations are applied one by one in the trace in force: so it can be traced, and
+        `hloom.jit(closed)` is one program.  Raises TypeError for arguments of other types.
+
+        >>> closed = hloom.make_jaxpr(lambda x: jnp.sin(x) * 2)(1.0)
+        >>> closed(0.5)
+        [Array(0.9588511, dtype=float32)]
+        """
+        taken = self.in_avals
+        dtypes = [aval.dtype for aval in taken[: len(args)]]
+        operands = [
+            operand("a Jaxpr", i, x, dtype)
+            for i, (x, dtype) in enumerate(zip_longest(args, dtypes))
+        ]
+        if [(x.aval.shape, x.aval.dtype) for x in operands] != [(a.shape, a.dtype) for a in taken]:
+            raise TypeError(
+                f"this Jaxpr takes ({', '.join(map(str, taken))}); got "
+                f"({', '.join([str(x.aval) for x in operands])}). Trace the function for these "
+                "arguments: hloom.make_jaxpr(f)(...)"
+            )
+        return eval_jaxpr(self.jaxpr, self.consts, *operands)
 
     def __str__(self) -> str:
         return str(self.jaxpr)
@@ -161,9 +271,25 @@ class ClosedJaxpr:
     __repr__ = __str__
 
 
-def eval_jaxpr(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
-    """Apply the Jaxpr's equations, in order, in the trace in force; captures lead the operands."""
-    env: dict[Var, Any] = dict(zip(jaxpr.inputs, operands, strict=True))
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
+    """Apply the Jaxpr's equations, in order, in the trace in force.
+
+    The operands are `consts`, which stand for what the Jaxpr captured, then `args`; they may all be
+    in the one list.  Raises TypeError unless they are as many as `jaxpr.inputs`.
+
+    >>> from hloom.core import eval_jaxpr
+    >>> closed = hloom.make_jaxpr(lambda x: jnp.sin(x) * 2)(1.0)
+    >>> eval_jaxpr(closed.jaxpr, closed.consts, jnp.float32(0.5))
+    [Array(0.9588511, dtype=float32)]
+    """
+    operands = (*consts, *args)
+    if len(operands) != len(jaxpr.inputs):
+        raise TypeError(
+            f"eval_jaxpr: the Jaxpr takes {len(jaxpr.inputs)} operands, {jaxpr.captured} of them "
+            f"for what it captured; got {len(operands)}. Of a ClosedJaxpr: "
+            "eval_jaxpr(closed.jaxpr, closed.consts, *args)"
+        )
+    env: dict[Var, Any] = dict(zip(jaxpr.inputs, operands))
 
     def read(atom: Atom) -> Any:
         return atom.array() if type(atom) is Literal else env[atom]  # type: ignore[index]

@@ -194,27 +194,27 @@ def convert(name: str, operands: Sequence[Any]) -> list[Array]:
     anchor = next((x.aval.dtype for x in operands if isinstance(x, Array)), None)
     if anchor is None:
         anchor = next(filter(None, map(_numpy_dtype, operands)), None)
-    made: list[Array] = []
-    for position, x in enumerate(operands):
-        if isinstance(x, Array):
-            made.append(x)
-            continue
-        rank = _SCALAR_RANK.get(x.__class__)
-        try:
-            if rank is not None and anchor is not None and rank <= _RANK[dtypes.kind(anchor)]:
-                made.append(scalar(x, ShapedArray((), anchor, True)))
-            else:
-                made.append(as_array(x))
-        except TypeError as error:
-            raise TypeError(_not_an_operand(name, position, x, error)) from None
-        except OverflowError as error:
-            before = f"{name}, operand {position}: "
-            if x.__class__ is not int:
-                raise OverflowError(f"{before}{error}") from None
-            beside = anchor if anchor is not None and dtypes.kind(anchor) != "bool" else None
-            dtype = beside or weak_aval(int, current.get().config.enable_x64).dtype
-            raise overflow(x, dtype, before=before, alone=beside is None) from None
-    return made
+    return [
+        x if isinstance(x, Array) else operand(name, i, x, anchor) for i, x in enumerate(operands)
+    ]
+
+
+def operand(name: str, position: int, x: Any, anchor: np.dtype[Any] | None) -> Array:
+    """One operand; a Python scalar adopts the dtype `anchor`, if that loses no kind."""
+    rank = _SCALAR_RANK.get(x.__class__)
+    try:
+        if rank is not None and anchor is not None and rank <= _RANK[dtypes.kind(anchor)]:
+            return scalar(x, ShapedArray((), anchor, True))
+        return as_array(x)
+    except TypeError as error:
+        raise TypeError(_not_an_operand(name, position, x, error)) from None
+    except OverflowError as error:
+        before = f"{name}, operand {position}: "
+        if x.__class__ is not int:
+            raise OverflowError(f"{before}{error}") from None
+        beside = anchor if anchor is not None and dtypes.kind(anchor) != "bool" else None
+        dtype = beside or weak_aval(int, current.get().config.enable_x64).dtype
+        raise overflow(x, dtype, before=before, alone=beside is None) from None
 
 
 def _not_an_operand(name: str, position: int, x: Any, error: TypeError) -> str:

@@ -88,8 +88,17 @@ class Primitive:
                 raise
             raise fault from None
 
+    def bind(self, *operands: Any, **params: Any) -> Any:
+        """JAX's name for a call."""
+        return self(*operands, **params)
+
+    @property
+    def multiple_results(self) -> bool:
+        """JAX's name for `multiple`."""
+        return self.multiple
+
     def apply(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
-        """The same for operands that are Arrays already."""
+        """A call with operands that are Arrays already."""
         try:
             return current.get().trace.process(self, operands, params)
         except Exception:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Printer, Var
+from hloom.core.jaxpr import Atom, Equation, Jaxpr, Literal, Var
 from hloom.core.primitive import Primitive
 from hloom.core.support.source import capture, resolve
 from hloom.core.trace import Origin, Trace, Tracer, tracing
@@ -29,8 +29,7 @@ class RecordTracer(Tracer):
                 place = resolve(equation.source)
                 if place is None:
                     return []
-                text = Printer(Jaxpr([], [equation], list(equation.outputs))).equation(equation, "")
-                return [(text, place.file, place.line, place.function)]
+                return [(repr(equation), place.file, place.line, place.function)]
         return []
 
     def depends_on(self) -> list[int]:
