@@ -10,6 +10,7 @@
 #   make engines     docs/engines.md anew: which primitive runs on which engine
 #   make semantics   docs/semantics.md anew, from the table of decisions
 #   make names       docs/names.md anew: which names of NumPy and jax are there
+#   make walk        docs/walk.md anew: its listings, the code it quotes, its drawings
 #   make clean       takes away all that the others made
 #
 # Each target makes the environment it needs, once.  PYTHON=... picks the interpreter,
@@ -31,7 +32,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names walk clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -80,6 +81,9 @@ semantics: $(VENV)/ready-test
 
 names: $(VENV)/ready-test
 	$(RUN) -m hloom.testing.names docs/names.md README.md docs/index.md
+
+walk: $(VENV)/ready-test
+	$(RUN) docs/walk.py
 
 # One environment, filled as far as a target asks: .venv/ready-demo has what the demo needs.
 $(VENV)/ready-%: setup.cfg pyproject.toml

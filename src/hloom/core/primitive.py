@@ -1,4 +1,4 @@
-"""`Primitive`: one operation and its six rules.  This is the page to start reading at.
+"""`Primitive`: one operation and its six rules.
 
 A primitive is called with arrays (or tracers) and with parameters, which are static.  Who answers
 is decided by the trace in force: `Eager` runs a compiled program of this one operation, every other

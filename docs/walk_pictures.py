@@ -1,0 +1,230 @@
+"""The two drawings of docs/walk.md, as SVG that is readable on a light and on a dark page.
+
+`layers` draws the contract that `make lint` enforces, with the imports that there are; `traces`
+draws the traces that were found in force in a function.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot as plt  # noqa: E402  (the backend is chosen first)
+from matplotlib.patches import FancyBboxPatch  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "hloom"
+
+# Text is kept as text, and ids depend on nothing but the drawing.
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "hloom", "font.family": "sans-serif"}
+INK, LINE = "#14213d", "#8a8a8a"  # text is in boxes only; lines are seen on white and on black
+BLUE, SAND, GREEN = "#cfe2f3", "#f6e3c5", "#d5ecd8"
+
+# What each group does: the second line in its box.
+ROLES = {
+    "testing": "cases, three engines side by side",
+    "lax": "the strict functions",
+    "tree_util": "functions of trees",
+    "numpy": "convert, promote, broadcast",
+    "control": "jit, cond, scan, while",
+    "engines": "XLA, interpreter, NumPy",
+    "transforms": "grad, vmap",
+    "ops": "primitives and their rules",
+    "stablehlo": "the program as text",
+    "core": "arrays, Jaxprs, traces, primitives",
+    "errors": "", "dtypes": "", "promotion": "", "config": "", "tree": "",
+}  # fmt: skip
+
+
+class Box(NamedTuple):
+    """A box around its centre, with one or two lines of text."""
+
+    x: float
+    y: float
+    width: float
+    lines: tuple[str, ...]
+    colour: str
+
+    HEIGHT = 0.62
+
+
+def draw(axes: Any, box: Box) -> None:
+    left, bottom = box.x - box.width / 2, box.y - Box.HEIGHT / 2
+    style = "round,pad=0,rounding_size=0.08"
+    axes.add_patch(
+        FancyBboxPatch(
+            (left, bottom), box.width, Box.HEIGHT, style, fc=box.colour, ec=LINE, lw=0.8, zorder=3
+        )
+    )
+    for i, line in enumerate(box.lines):
+        y = box.y + (0.13 - 0.27 * i if len(box.lines) > 1 else 0)
+        size, weight = (11, "bold") if i == 0 else (8.5, "normal")
+        axes.text(
+            box.x, y, line, color=INK, size=size, weight=weight, ha="center", va="center", zorder=4
+        )
+
+
+def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], bend: float = 0) -> None:
+    style = {"arrowstyle": "-|>", "color": LINE, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=style | {"connectionstyle": f"arc3,rad={bend}"})
+
+
+def note(axes: Any, x: float, y: float, text: str) -> None:
+    axes.text(x, y, text, color=LINE, size=8.5, style="italic", ha="center", va="center")
+
+
+def picture(width: float, height: float) -> tuple[Any, Any]:
+    figure = plt.figure(figsize=(width, height))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(0, height))
+    axes.axis("off")
+    return figure, axes
+
+
+def save(figure: Any, path: Path) -> None:
+    figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+# ---- the layers ---------------------------------------------------------------------------------
+WIDTH, MAIN, STEP = 7.0, 5.5, 0.95  # inches: of the drawing, of its main part, from row to row
+
+
+def contract() -> list[list[str]]:
+    """The layers of setup.cfg, the highest first, without groups that are not there yet."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    lines = config["importlinter:contract:layers"]["layers"].strip().splitlines()
+    rows = [re.findall(r"\w+", line) for line in lines]
+    there = [[name for name in row if is_there(name)] for row in rows]
+    return [row for row in there if row]
+
+
+def is_there(group: str) -> bool:
+    return (PACKAGE / group).is_dir() or (PACKAGE / f"{group}.py").is_file()
+
+
+def imports(group: str) -> set[str]:
+    """The names after `hloom.` of what the modules of a group import."""
+    files = sorted((PACKAGE / group).rglob("*.py")) or [PACKAGE / f"{group}.py"]
+    names: list[str] = []
+    for node in (x for file in files for x in ast.walk(ast.parse(file.read_text("utf-8")))):
+        if isinstance(node, ast.Import):
+            names += [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{name.name}" for name in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("hloom.")}
+
+
+def arrows(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The imports from one layer into a lower one, without those that follow from others."""
+    level = {name: i for i, row in enumerate(rows) for name in row}
+    direct = {name: {x for x in imports(name) if level.get(x, -1) > level[name]} for name in level}
+    reached: dict[str, set[str]] = {}
+    for name in sorted(level, key=lambda x: -level[x]):
+        reached[name] = direct[name].union(*(reached[x] for x in direct[name]))
+    for name in level:
+        for target in sorted(direct[name]):
+            if not any(target in reached[x] for x in direct[name]):
+                yield name, target
+
+
+def placed(rows: Sequence[Sequence[str]], found: Sequence[tuple[str, str]]) -> dict[str, Box]:
+    """The groups' boxes: each row in the order of those who import it, so that few arrows cross.
+
+    What imports only groups far below is at the side, out of the way of its arrows.
+    """
+    level = {name: i for i, row in enumerate(rows) for name in row}
+    near = {a for a, b in found if level[b] - level[a] < 3}.union(rows[-1])
+    boxes: dict[str, Box] = {}
+
+    def importers(name: str) -> float:
+        places = [boxes[a].x for a, b in found if b == name]
+        return sum(places) / len(places) if places else 0
+
+    above: list[str] = []
+    for i, row in enumerate(rows):
+        y, wide = STEP * (len(rows) - i - 0.5), 2.3 if ROLES[row[0]] else 1.15
+        inner = sorted((name for name in row if name in near), key=importers)
+        below = [name for name in sum(rows[i + 1 : i + 2], []) if name in near]
+        width = MAIN if wide > 2 else WIDTH
+        for j, name in enumerate(inner):
+            x = (j + 0.5) / len(inner)
+            if len(inner) == len(below) == 1 and (name, *below) not in found:
+                x = 0.25  # the two are side by side, as nothing passes from one to the other
+            elif len(inner) == len(above) == 1 and (*above, name) not in found:
+                x = 0.75
+            boxes[name] = Box(width * x, y, wide, lines_of(name), BLUE)
+        for name in (x for x in row if x not in near):
+            boxes[name] = Box(WIDTH - 0.65, y, 1.2, lines_of(name), BLUE)
+        above = inner
+    return boxes
+
+
+def lines_of(name: str) -> tuple[str, ...]:
+    return (name, ROLES[name]) if ROLES[name] else (name,)
+
+
+def layers(path: Path) -> None:
+    """Draw the layers of the package, and who imports whom."""
+    rows = contract()
+    found = list(arrows(rows))
+    boxes = placed(rows, found)
+    with plt.rc_context(STYLE):
+        half = Box.HEIGHT / 2
+        figure, axes = picture(WIDTH, STEP * len(rows))
+        for upper, lower in found:
+            start, end = boxes[upper], boxes[lower]
+            bend = -0.12 if start.x > MAIN else 0  # around the main part
+            arrow(axes, (start.x, start.y - half), (end.x, end.y + half), bend)
+        for box in boxes.values():
+            draw(axes, box)
+        save(figure, path)
+
+
+# ---- the traces ---------------------------------------------------------------------------------
+class Row(NamedTuple):
+    """A trace, and the value that it alone opens: a name and a line of text of each."""
+
+    trace: tuple[str, str]
+    value: tuple[str, str]
+
+
+def traces(path: Path, rows: Sequence[Row], links: Sequence[tuple[int, int, str]]) -> None:
+    """Draw traces, innermost first, each above its parent, beside the values that they open.
+
+    `links` are (row, lower row, name): the value of one row holds that of another by this name.
+    """
+    with plt.rc_context(STYLE):
+        step, wide, left, right = 1.15, 2.5, 1.45, 4.95
+        figure, axes = picture(WIDTH, step * len(rows))
+        heights = [step * (len(rows) - i - 0.5) for i in range(len(rows))]
+        half = Box.HEIGHT / 2
+        for i, (row, y) in enumerate(zip(rows, heights)):
+            draw(axes, Box(left, y, wide, row.trace, BLUE))
+            draw(axes, Box(right, y, wide, row.value, SAND))
+            arrow(axes, (left + wide / 2, y), (right - wide / 2, y))
+            note(axes, (left + right) / 2, y + 0.13, "opens" if i < len(rows) - 1 else "computes")
+            if i:
+                arrow(axes, (left, heights[i - 1] - half), (left, y + half))
+                note(axes, left + 0.33, y + half + (step - 2 * half) / 2, "parent")
+        for upper, lower, name in links:
+            start, end = heights[upper] - half, heights[lower] + half
+            x = right + 0.6 * (lower - upper - 1)
+            if lower - upper == 1:
+                arrow(axes, (x, start), (x, end))
+                note(axes, x + 0.36, (start + end) / 2, name)
+            else:  # around the boxes between them
+                edge = right + wide / 2
+                ends = (edge, heights[upper]), (edge, heights[lower])
+                arrow(axes, *ends, bend=-0.28)
+                note(axes, edge - 0.1, heights[lower] + step / 2, name)
+        save(figure, path)
