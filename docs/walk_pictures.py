@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import configparser
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,10 +24,10 @@ PACKAGE = ROOT / "src" / "hloom"
 
 # Text is kept as text, and ids depend on nothing but the drawing.
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "hloom", "font.family": "sans-serif"}
-INK, LINE = "#14213d", "#8a8a8a"  # text is in boxes only; lines are seen on white and on black
-BLUE, SAND, GREEN = "#cfe2f3", "#f6e3c5", "#d5ecd8"
+INK, LINE = "#14213d", "#7d7d7d"  # the first is in boxes only, the second seen on white and black
+BLUE, SAND = "#cfe2f3", "#f6e3c5"
 
-# What each group does: the second line in its box.
+# What each group does, the second line in its box; the lowest have no room for one.
 ROLES = {
     "testing": "cases, three engines side by side",
     "lax": "the strict functions",
@@ -55,26 +54,34 @@ class Box(NamedTuple):
 
     HEIGHT = 0.62
 
+    @property
+    def top(self) -> float:
+        return self.y + Box.HEIGHT / 2
+
+    @property
+    def bottom(self) -> float:
+        return self.y - Box.HEIGHT / 2
+
 
 def draw(axes: Any, box: Box) -> None:
-    left, bottom = box.x - box.width / 2, box.y - Box.HEIGHT / 2
-    style = "round,pad=0,rounding_size=0.08"
-    axes.add_patch(
-        FancyBboxPatch(
-            (left, bottom), box.width, Box.HEIGHT, style, fc=box.colour, ec=LINE, lw=0.8, zorder=3
-        )
-    )
+    corner = box.x - box.width / 2, box.bottom
+    look = {"facecolor": box.colour, "edgecolor": LINE, "linewidth": 0.8, "zorder": 3}
+    rounded = "round,pad=0,rounding_size=0.08"
+    axes.add_patch(FancyBboxPatch(corner, box.width, Box.HEIGHT, rounded, **look))
     for i, line in enumerate(box.lines):
         y = box.y + (0.13 - 0.27 * i if len(box.lines) > 1 else 0)
-        size, weight = (11, "bold") if i == 0 else (8.5, "normal")
-        axes.text(
-            box.x, y, line, color=INK, size=size, weight=weight, ha="center", va="center", zorder=4
-        )
+        font = {"size": 8.5} if i else {"size": 11, "weight": "bold"}
+        axes.text(box.x, y, line, color=INK, ha="center", va="center", zorder=4, **font)
 
 
 def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], bend: float = 0) -> None:
-    style = {"arrowstyle": "-|>", "color": LINE, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", end, start, arrowprops=style | {"connectionstyle": f"arc3,rad={bend}"})
+    look = {"arrowstyle": "-|>", "color": LINE, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=look | {"connectionstyle": f"arc3,rad={bend}"})
+
+
+def down(axes: Any, upper: Box, lower: Box, bend: float = 0) -> None:
+    """An arrow from the bottom of a box to the top of another."""
+    arrow(axes, (upper.x, upper.bottom), (lower.x, lower.top), bend)
 
 
 def note(axes: Any, x: float, y: float, text: str) -> None:
@@ -179,12 +186,10 @@ def layers(path: Path) -> None:
     found = list(arrows(rows))
     boxes = placed(rows, found)
     with plt.rc_context(STYLE):
-        half = Box.HEIGHT / 2
         figure, axes = picture(WIDTH, STEP * len(rows))
         for upper, lower in found:
-            start, end = boxes[upper], boxes[lower]
-            bend = -0.12 if start.x > MAIN else 0  # around the main part
-            arrow(axes, (start.x, start.y - half), (end.x, end.y + half), bend)
+            bend = -0.12 if boxes[upper].x > MAIN else 0  # around the main part
+            down(axes, boxes[upper], boxes[lower], bend)
         for box in boxes.values():
             draw(axes, box)
         save(figure, path)
@@ -203,28 +208,28 @@ def traces(path: Path, rows: Sequence[Row], links: Sequence[tuple[int, int, str]
 
     `links` are (row, lower row, name): the value of one row holds that of another by this name.
     """
+    step, wide = 1.15, 2.5
+    heights = [step * (len(rows) - i - 0.5) for i in range(len(rows))]
+    left = [Box(1.45, y, wide, row.trace, BLUE) for row, y in zip(rows, heights)]
+    right = [Box(4.95, y, wide, row.value, SAND) for row, y in zip(rows, heights)]
     with plt.rc_context(STYLE):
-        step, wide, left, right = 1.15, 2.5, 1.45, 4.95
         figure, axes = picture(WIDTH, step * len(rows))
-        heights = [step * (len(rows) - i - 0.5) for i in range(len(rows))]
-        half = Box.HEIGHT / 2
-        for i, (row, y) in enumerate(zip(rows, heights)):
-            draw(axes, Box(left, y, wide, row.trace, BLUE))
-            draw(axes, Box(right, y, wide, row.value, SAND))
-            arrow(axes, (left + wide / 2, y), (right - wide / 2, y))
-            note(axes, (left + right) / 2, y + 0.13, "opens" if i < len(rows) - 1 else "computes")
-            if i:
-                arrow(axes, (left, heights[i - 1] - half), (left, y + half))
-                note(axes, left + 0.33, y + half + (step - 2 * half) / 2, "parent")
+        for trace, value in zip(left, right):
+            opens = "opens" if trace is not left[-1] else "computes"
+            arrow(axes, (trace.x + wide / 2, trace.y), (value.x - wide / 2, value.y))
+            note(axes, (trace.x + value.x) / 2, trace.y + 0.13, opens)
+        for trace, parent in zip(left, left[1:]):
+            down(axes, trace, parent)
+            note(axes, trace.x + 0.33, trace.y - step / 2, "parent")
         for upper, lower, name in links:
-            start, end = heights[upper] - half, heights[lower] + half
-            x = right + 0.6 * (lower - upper - 1)
-            if lower - upper == 1:
-                arrow(axes, (x, start), (x, end))
-                note(axes, x + 0.36, (start + end) / 2, name)
-            else:  # around the boxes between them
-                edge = right + wide / 2
-                ends = (edge, heights[upper]), (edge, heights[lower])
-                arrow(axes, *ends, bend=-0.28)
-                note(axes, edge - 0.1, heights[lower] + step / 2, name)
+            holder, held = right[upper], right[lower]
+            if lower == upper + 1:
+                down(axes, holder, held)
+                note(axes, held.x + 0.36, held.y + step / 2, name)
+            else:  # around what is between them
+                edge = held.x + wide / 2
+                arrow(axes, (edge, holder.y), (edge, held.y), bend=-0.28)
+                note(axes, edge - 0.1, held.y + step / 2, name)
+        for box in left + right:
+            draw(axes, box)
         save(figure, path)

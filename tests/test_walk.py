@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def drawn(picture: Path) -> tuple[list[str], int]:
-    """Texts of an SVG, and how many lines and boxes: another matplotlib may place them otherwise."""
+    """Texts of an SVG, and how many lines and boxes: the digits are matplotlib's own."""
     text = picture.read_text(encoding="utf-8")
     return re.findall(r"<text[^>]*>(.*?)</text>", text, re.DOTALL), text.count("<path")
 
