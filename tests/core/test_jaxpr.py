@@ -188,6 +188,7 @@ def test_a_closed_jaxpr_takes_what_it_was_traced_for():
         ((W[:2], 2), rf"{took} \(f32\[2\], i32\[\]\)"),
         ((W, 2.0), rf"{took} \(f32\[3\], f32\[\]\)"),
         ((W, "2"), "operand 1 is the str '2'"),
+        (([W, 2],), "not pytrees; got a list. Pass the leaves: closed.*hloom.tree.leaves"),
     ]:
         with pytest.raises(TypeError, match=words):
             closed(*args)
@@ -290,3 +291,16 @@ def test_a_trace_of_a_users_own_counts_what_runs_inside_others():
             return jnp.sin(x)
 
     assert "sin" in str(hloom.make_jaxpr(counted)(x)) and counts == {"sin": 1}
+
+
+def test_a_closed_jaxpr_of_nothing_of_literals_and_of_the_leaves_of_pytrees():
+    make = hloom.make_jaxpr
+    assert [float(x) for x in make(lambda: (3.0, jnp.float32(2)))()()] == [3, 2]
+    x, y = make(lambda x, y: (y, x))(1.0, jnp.arange(2))(5, np.arange(2))
+    assert x.tolist() == [0, 1] and float(y) == 5 and y.dtype == np.float32
+    args = ({"b": 2.0, "a": 3.0}, [4.0])
+    closed = make(lambda d, xs: d["a"] - d["b"] * xs[0])(*args)
+    assert float(closed(*hloom.tree.leaves(args))[0]) == 3 - 2 * 4
+    with hloom.enable_x64():
+        wide = make(lambda x: x * 2)(np.float64(0.5))
+    assert wide.in_avals[0].dtype == np.float64

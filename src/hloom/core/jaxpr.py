@@ -251,6 +251,12 @@ class ClosedJaxpr:
         >>> closed(0.5)
         [Array(0.9588511, dtype=float32)]
         """
+        for x in args:
+            if isinstance(x, (dict, list, tuple)):
+                raise TypeError(
+                    f"a Jaxpr takes arrays, not pytrees; got a {type(x).__name__}. Pass the "
+                    "leaves: closed(*hloom.tree.leaves(args))"
+                )
         taken = self.in_avals
         dtypes = [aval.dtype for aval in taken[: len(args)]]
         operands = [
