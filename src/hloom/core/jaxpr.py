@@ -99,18 +99,19 @@ class Equation:
         >>> [inner.equations for inner in closed.equations[-1].inner_jaxprs()]
         [[b:f32[] = cos a], [b:f32[] = sin a]]
         """
-        return _jaxprs_in(self.params.values())
+        return iter(_jaxprs_in(self.params.values(), []))
 
 
-def _jaxprs_in(values: Iterable[Any]) -> Iterator[Jaxpr]:
+def _jaxprs_in(values: Iterable[Any], found: list[Jaxpr]) -> list[Jaxpr]:
     """Parameters can be hashed, so that the only containers among them are tuples."""
     for value in values:
         if value.__class__ is Jaxpr:
-            yield value
+            found.append(value)
         elif value.__class__ is ClosedJaxpr:
-            yield value.jaxpr
+            found.append(value.jaxpr)
         elif isinstance(value, tuple):
-            yield from _jaxprs_in(value)
+            _jaxprs_in(value, found)
+    return found
 
 
 class Jaxpr:
