@@ -33,22 +33,22 @@ PACKAGE = Path(hloom.__file__).parent
 
 # The functions that the page explains: what else is called checks arguments or keeps books.
 LANDMARKS = """
-numpy/eager.py              reduction.call run build finish
-numpy/reductions.py         sum fold
-ops/linear.py               reduce_sum ReduceSum.infer ReduceSum.emit ReduceSum.batch
-ops/linear.py               ReduceSum.transpose Linear.jvp broadcast_in_dim
+numpy/common/eager.py              reduction.call run build finish
+numpy/reductions/reductions.py         sum fold
+ops/common/linear.py               reduce_sum ReduceSum.infer ReduceSum.emit ReduceSum.batch
+ops/common/linear.py               ReduceSum.transpose Linear.jvp broadcast_in_dim
 core/primitive.py           Primitive.__call__ Primitive.evaluate
 core/record.py              trace_to_jaxpr Record.record Record.close Partial.process
 core/trace.py               Eager.process
-core/executable.py          compile_jaxpr
+core/support/executable.py          compile_jaxpr
 core/array.py               from_buffer
 stablehlo/lower.py          lower Lowering.inline
 stablehlo/builder.py        Module.text
 engines/xla.py              XlaEngine.compile XlaEngine.load
 engines/jaxlib_compat.py    compile_text
-control/decorator.py        _entry_1.call
-control/dispatch.py         Jitted.general Jitted.compile Jitted.trace
-control/jit.py              compiled
+control/jit/decorator.py        _entry_1.call
+control/jit/dispatch.py         Jitted.general Jitted.compile Jitted.trace
+control/jit/primitive.py              compiled
 transforms/derivatives.py   grad.gradient vmap.mapped
 transforms/linearize.py     linearize_flat LinearJaxpr.pull
 transforms/jvp.py           jvp_flat Jvp.process

@@ -39,7 +39,8 @@ ROLES = {
     "ops": "primitives and their rules",
     "stablehlo": "the program as text",
     "core": "arrays, Jaxprs, traces, primitives",
-    "errors": "", "dtypes": "", "promotion": "", "config": "", "tree": "",
+    "config": "options, and with-statements",
+    "errors": "", "dtypes": "", "tree": "",
 }  # fmt: skip
 
 
@@ -145,35 +146,43 @@ def arrows(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
 
 
 def placed(rows: Sequence[Sequence[str]], found: Sequence[tuple[str, str]]) -> dict[str, Box]:
-    """The groups' boxes: each row in the order of those who import it, so that few arrows cross.
+    """The groups' boxes: each below the groups that import it, so that few arrows cross.
 
     What imports only groups far below is at the side, out of the way of its arrows.
     """
     level = {name: i for i, row in enumerate(rows) for name in row}
     near = {a for a, b in found if level[b] - level[a] < 3}.union(rows[-1])
+    inner = [[name for name in row if name in near] for row in rows]
+    beside = [False, *[beside_one_another(a, b, found) for a, b in zip(inner, inner[1:])], False]
     boxes: dict[str, Box] = {}
 
-    def importers(name: str) -> float:
+    def wanted(name: str) -> float:
         places = [boxes[a].x for a, b in found if b == name]
-        return sum(places) / len(places) if places else 0
+        return sum(places) / len(places) if places else MAIN / 2
 
-    above: list[str] = []
     for i, row in enumerate(rows):
         y, wide = STEP * (len(rows) - i - 0.5), 2.3 if ROLES[row[0]] else 1.15
-        inner = sorted((name for name in row if name in near), key=importers)
-        below = [name for name in sum(rows[i + 1 : i + 2], []) if name in near]
-        width = MAIN if wide > 2 else WIDTH
-        for j, name in enumerate(inner):
-            x = (j + 0.5) / len(inner)
-            if len(inner) == len(below) == 1 and (name, *below) not in found:
-                x = 0.25  # the two are side by side, as nothing passes from one to the other
-            elif len(inner) == len(above) == 1 and (*above, name) not in found:
-                x = 0.75
-            boxes[name] = Box(width * x, y, wide, lines_of(name), BLUE)
+        ordered = sorted(inner[i], key=wanted)
+        for name, x in zip(ordered, spread([wanted(x) for x in ordered], wide + 0.2)):
+            x += (beside[i] - beside[i + 1]) * (wide + 0.2) / 2
+            boxes[name] = Box(x, y, wide, lines_of(name), BLUE)
         for name in (x for x in row if x not in near):
             boxes[name] = Box(WIDTH - 0.65, y, 1.2, lines_of(name), BLUE)
-        above = inner
     return boxes
+
+
+def spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Places at least `gap` apart, in the order of those wanted and around their mean."""
+    places: list[float] = []
+    for x in wanted:
+        places.append(max(x, places[-1] + gap) if places else x)
+    shift = (sum(wanted) - sum(places)) / len(places)
+    return [x + shift for x in places]
+
+
+def beside_one_another(upper: Sequence[str], lower: Sequence[str], found: Sequence[Any]) -> bool:
+    """Whether two rows are a box each with no arrow between them."""
+    return len(upper) == len(lower) == 1 and (upper[0], lower[0]) not in found
 
 
 def lines_of(name: str) -> tuple[str, ...]:
