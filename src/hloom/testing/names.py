@@ -90,10 +90,11 @@ The page is made by looking each name up: `make names`.
 
 The names are those of jax 0.10.2, and a few that later versions have, and what NumPy 2 has for
 arrays: without dates, text, records and matrices. Left out are the primitives of jax (`add_p`) and
-its modules `experimental`, `extend`, `example_libraries`, `ffi`, `interpreters` and `ref`, of which
-hloom has nothing. A name that is there may lack an argument or a dtype that the other has; methods
-that change an array in place (`fill`, `put`) are there to say what to use instead. Where an answer
-is another, [Differences](numpy_differences.md) says so.
+its modules `experimental`, `extend`, `example_libraries`, `ffi`, `interpreters` and `ref`. Of these
+hloom has what `extend.core` offers to programs that read Jaxprs, in `hloom.core`:
+[A Jaxpr is data](a_jaxpr_is_data.md). A name that is there may lack an argument or a dtype that the
+other has; methods that change an array in place (`fill`, `put`) are there to say what to use
+instead. Where an answer is another, [Differences](numpy_differences.md) says so.
 
 | module | has names of | there | missing |
 | --- | --- | --- | --- |"""
