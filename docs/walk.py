@@ -5,7 +5,7 @@
 writes them anew, into docs or another folder: `make walk`.  A block of the page that follows a
 comment `<!-- calls NAME -->` lists the landmarks that the walk of that name passed, one inside the
 other, as a profiler saw them; one that follows `<!-- code FILE FUNCTION [FROM .. TO] -->` quotes a
-function without its docstring.  The tests hold the page to what this program makes.
+function without its docstring.  A test compares the page with what this program makes.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ import hloom.numpy as jnp  # noqa: E402
 
 PACKAGE = Path(hloom.__file__).parent
 
-# The functions that the page explains: what else is called checks arguments or keeps books.
+# The functions that the page explains; the others check, convert, or note the user's line.
 LANDMARKS = """
-numpy/common/eager.py              reduction.call run build finish
-numpy/reductions/reductions.py         sum fold
-ops/common/linear.py               reduce_sum ReduceSum.infer ReduceSum.emit ReduceSum.batch
-ops/common/linear.py               ReduceSum.transpose Linear.jvp broadcast_in_dim
-core/primitive.py           Primitive.__call__ Primitive.evaluate
-core/record.py              trace_to_jaxpr Record.record Record.close Partial.process
-core/trace.py               Eager.process
-core/support/executable.py          compile_jaxpr
-core/array.py               from_buffer
-stablehlo/lower.py          lower Lowering.inline
-stablehlo/builder.py        Module.text
-engines/xla.py              XlaEngine.compile XlaEngine.load
-engines/jaxlib_compat.py    compile_text
+numpy/common/eager.py           reduction.call run build finish
+numpy/reductions/reductions.py  sum fold
+ops/common/linear.py            reduce_sum ReduceSum.infer ReduceSum.emit ReduceSum.batch
+ops/common/linear.py            ReduceSum.transpose Linear.jvp broadcast_in_dim
+core/primitive.py               Primitive.__call__ Primitive.evaluate
+core/record.py                  trace_to_jaxpr Record.record Record.close Partial.process
+core/trace.py                   Eager.process
+core/support/executable.py      compile_jaxpr
+core/array.py                   from_buffer
+stablehlo/lower.py              lower Lowering.inline
+stablehlo/builder.py            Module.text
+engines/xla.py                  XlaEngine.compile XlaEngine.load
+engines/jaxlib_compat.py        compile_text
 control/jit/decorator.py        _entry_1.call
 control/jit/dispatch.py         Jitted.general Jitted.compile Jitted.trace
-control/jit/primitive.py              compiled
-transforms/derivatives.py   grad.gradient vmap.mapped
-transforms/linearize.py     linearize_flat LinearJaxpr.pull
-transforms/jvp.py           jvp_flat Jvp.process
-transforms/batch.py         batch_flat Batch.process
-transforms/transpose.py     transpose_jaxpr
+control/jit/primitive.py        compiled
+transforms/derivatives.py       grad.gradient vmap.mapped
+transforms/linearize.py         linearize_flat LinearJaxpr.pull
+transforms/jvp.py               jvp_flat Jvp.process
+transforms/batch.py             batch_flat Batch.process
+transforms/transpose.py         transpose_jaxpr
 """
 
 
