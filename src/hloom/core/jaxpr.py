@@ -58,7 +58,14 @@ Atom = Var | Literal
 
 
 class Equation:
-    """`outputs = primitive[params] inputs`, and the user's line it comes from."""
+    """`outputs = primitive[params] inputs`, and the user's line it comes from.
+
+    `params` is a dict of what is static: axes, dtypes, Jaxprs.  Its values can be hashed.
+
+    >>> (equation,) = hloom.make_jaxpr(lambda x: jnp.sum(x, axis=1))(jnp.ones((2, 3))).equations
+    >>> equation.primitive.name, equation.params, equation.inputs[0].aval
+    ('reduce_sum', {'axes': (1,)}, ShapedArray(float32[2,3]))
+    """
 
     __slots__ = ("primitive", "inputs", "outputs", "params", "source")
 
