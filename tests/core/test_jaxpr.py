@@ -10,7 +10,7 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from hloom import lax
+from hloom import lax, testing
 from hloom.core import (
     Equation,
     Jaxpr,
@@ -304,3 +304,14 @@ def test_a_closed_jaxpr_of_nothing_of_literals_and_of_the_leaves_of_pytrees():
     with hloom.enable_x64():
         wide = make(lambda x: x * 2)(np.float64(0.5))
     assert wide.in_avals[0].dtype == np.float64
+
+
+def test_the_closed_jaxpr_of_every_case_computes_what_its_function_does():
+    """On the NumPy engine, where one equation after the other is what the engine does too."""
+    with hloom.engine("numpy"), hloom.enable_x64():
+        for case in (case for family in testing.FAMILIES.values() for case in family):
+            operands = case.draw(case.dtypes[0])
+            closed = hloom.make_jaxpr(case.fun)(*operands)
+            got, want = closed(*hloom.tree.leaves(operands)), case.fun(*operands)
+            for x, y in zip(got, hloom.tree.leaves(want), strict=True):
+                np.testing.assert_array_equal(x, y, strict=True, err_msg=case.name)
