@@ -374,7 +374,7 @@ def test_the_table_of_joins_is_bounded():
     for i in range(5000):
         bits = f"{i:013b}"
         dtypes.join(tuple(pair("int8" if bit == "1" else "int16") for bit in bits))
-    assert len(dtypes.mixing._joined) <= 4096
+    assert len(dtypes.promotion._joined) <= 4096
 
 
 def test_join_of_nothing_is_a_value_error_that_names_the_caller():

@@ -47,7 +47,7 @@ def test_max_is_no_limit(tmp_path: Path) -> None:
 
 
 MANY_PROGRAMS = """
-from hloom.core import tables
+from hloom.core.support import tables
 tables.LIMIT = 64
 import hloom.numpy as jnp
 
