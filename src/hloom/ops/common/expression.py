@@ -72,6 +72,8 @@ class Term:
         return self.apply("subtract", other)
 
     def __mul__(self, other: Any) -> Term:
+        if self.dtype.kind == "c":
+            return _multiply_complex(self, other)
         return self.apply("multiply", other)
 
     def __truediv__(self, other: Any) -> Term:
@@ -282,6 +284,13 @@ def rounded(product: Term) -> Term:
     of the two only one may be left to it.
     """
     return where(product == product, product, math.nan)
+
+
+def _multiply_complex(x: Term, y: Any) -> Term:
+    """Part by part: which product XLA's own fuses with the sum differs between programs."""
+    y = y if y.__class__ is Term else x.full(y)
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    return complex_of(rounded(a * c) - b * d, rounded(a * d) + b * c)
 
 
 # ---- numbers ---------------------------------------------------------------------------------
