@@ -25,7 +25,7 @@ from hloom.config import enable_x64
 from hloom.core.aval import ShapedArray
 from hloom.core.jaxpr import Equation, Jaxpr, Literal
 from hloom.core.record import trace_to_jaxpr
-from hloom.stablehlo import spelling
+from hloom.stablehlo import rows, spelling
 from hloom.stablehlo.builder import EMITTED, Function, Module, Operand, join
 from hloom.stablehlo.vocabulary import Vocabulary
 
@@ -49,7 +49,15 @@ def lower(
     """
     module = Module(name, platform=platform, exact=exact, locations=locations)
     main = Function(Lowering(module), jaxpr.in_avals, _donations(jaxpr, donated))
-    module.functions["main"] = main.write(lambda block, *xs: block.inline(jaxpr, xs))
+    row = rows.in_one_row(jaxpr) if platform == "cpu" else None
+
+    def body(block: Lowering, *xs: Operand) -> list[Operand]:
+        if row is None:
+            return block.inline(jaxpr, xs)
+        flat = rows.reshaped(block, xs, row.in_avals)
+        return rows.reshaped(block, block.inline(row, flat), jaxpr.out_avals)
+
+    module.functions["main"] = main.write(body)
     return module
 
 
