@@ -344,13 +344,17 @@ def replaced_if(
 
 
 def divide_complex(x: Term, y: Term) -> Term:
-    """Smith's algorithm as NumPy has it; XLA's own has C99's recovery of infinities."""
+    """Smith's algorithm as NumPy has it; XLA's own has C99's recovery of infinities.
+
+    Of two sums side by side, of which one is a difference, XLA may fuse both products or none.
+    """
     a, b, c, d = x.real, x.imag, y.real, y.imag
     real_wins = abs(c) >= abs(d)
     zero = (abs(c) == 0) & (abs(d) == 0)
     large, small = where(real_wins, c, d), where(real_wins, d, c)
     ratio = small / large
-    scale = 1.0 / (large + small * ratio)
-    real = where(real_wins, a + b * ratio, a * ratio + b) * scale
-    imag = where(real_wins, b - a * ratio, b * ratio - a) * scale
+    scale = 1.0 / (large + rounded(small * ratio))
+    left, right = rounded(a * ratio), rounded(b * ratio)
+    real = where(real_wins, a + right, left + b) * scale
+    imag = where(real_wins, b - left, right - a) * scale
     return complex_of(where(zero, a / abs(c), real), where(zero, b / abs(c), imag))

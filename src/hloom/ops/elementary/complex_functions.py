@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 
 from hloom.ops.common.expression import (
+    FLOAT32,
+    FLOAT64,
     Term,
     chlo,
     complex_of,
@@ -22,11 +24,12 @@ from hloom.ops.common.expression import (
     is_negative,
     is_zero,
     maximum,
+    minimum,
     rounded,
     sign_of,
     where,
 )
-from hloom.ops.elementary import real_functions
+from hloom.ops.elementary import real_f32, real_f64, real_functions
 
 
 def _times_exp(x: Term, factor: Term) -> Term:
@@ -53,15 +56,21 @@ def exp(z: Term) -> Term:
 
 
 def hypot(x: Term, y: Term) -> Term:
-    """The length of (x, y); an infinite part wins over a NaN."""
-    length = abs(complex_of(x, y))
+    """The length of (x, y); an infinite part wins over a NaN.  In f64, where nothing overflows."""
+    if x.dtype == FLOAT32:
+        a, b = x.to(FLOAT64), y.to(FLOAT64)
+        length = (a * a + b * b).sqrt().to(FLOAT32)
+    else:
+        length = abs(complex_of(x, y))
     return where(is_inf(x) | is_inf(y), math.inf, length)
 
 
 def log(z: Term) -> Term:
     x, y = z.real, z.imag
-    # XLA's own logarithm has the accurate log |z|.
-    length = real_functions.in_vectors(z, lambda z: z.apply("log")).real
+    if x.dtype == FLOAT32:
+        length = real_f32.log_length(x, y)
+    else:  # XLA's own logarithm has the accurate log |z|
+        length = real_functions.in_vectors(z, lambda z: z.apply("log")).real
     size = where(is_inf(x) | is_inf(y), math.inf, length)
     return complex_of(size, real_functions.atan2(y, x))
 
@@ -69,9 +78,11 @@ def log(z: Term) -> Term:
 def log1p(z: Term) -> Term:
     """The logarithm of the length of 1 + z, near 1 by what it exceeds 1; and its direction."""
     x, y = z.real, z.imag
-    near = (
-        real_functions.log1p(rounded(x * (x + 2.0)) + y * y) * 0.5
-    )  # NumPy's has no digit of a small z
+    if x.dtype == FLOAT32:
+        length = where(is_inf(x) | is_inf(y), math.inf, real_f32.log1p_length(x, y))
+        return complex_of(length, real_functions.atan2(y, x + 1.0))
+    # NumPy's has no digit of a small z.
+    near = real_functions.log1p(rounded(x * (x + 2.0)) + y * y) * 0.5
     far = real_functions.log(hypot(x + 1.0, y))
     is_near = (abs(x) < 0.5) & (abs(y) < 0.5)
     return complex_of(where(is_near, near, far), real_functions.atan2(y, x + 1.0))
@@ -129,7 +140,7 @@ def reciprocal(z: Term) -> Term:
     real_wins = abs(x) >= abs(y)
     large, small = where(real_wins, x, y), where(real_wins, y, x)
     ratio = small / large
-    length = large + small * ratio
+    length = large + rounded(small * ratio)
     one, rest = x.full(1.0) / length, ratio / length
     return complex_of(where(real_wins, one, rest), where(real_wins, -rest, -one))
 
@@ -224,9 +235,21 @@ def acosh(z: Term) -> Term:
     return complex_of(_unknown(z, w.real), copysign(imag, y))
 
 
+def _atanh_in_f64(z: Term) -> Term:
+    """atanh of a c64's image in the first quadrant."""
+    x, y = (minimum(real_f32.wide(part), 1e60) for part in (z.real, z.imag))
+    less, square = 1.0 - x, y * y
+    ratio = (x * 4.0) / (less * less + square)
+    size = real_f32.log_wide(1.0 + ratio, ratio) * 0.25
+    size = where(ratio == math.inf, ratio, size)
+    angle = real_f64.atan2(y + y, less * (1.0 + x) - square) * 0.5
+    angle = where(y >= 1e60, math.pi / 2, angle)  # beside a NaN too
+    return complex_of(size.to(FLOAT32), angle.to(FLOAT32))
+
+
 def atanh(z: Term) -> Term:
     x, y = z.real, z.imag
-    w = _in_first_quadrant("atanh", z)
+    w = _atanh_in_f64(z) if x.dtype == FLOAT32 else _in_first_quadrant("atanh", z)
     # Beside a NaN only an infinite part, or a real part of zero, leaves something to know.
     unknown = is_nan(x) | is_nan(y)
     vanishes = (is_inf(x) & is_nan(y)) | (is_nan(x) & is_inf(y)) | (is_zero(x) & is_nan(y))

@@ -26,13 +26,14 @@ from hloom.ops.common.expression import (
     Term,
     clip,
     holds_anywhere,
+    is_negative,
     maximum,
     minimum,
     polynomial,
     rounded,
     where,
 )
-from hloom.ops.elementary import real_f64, real_functions
+from hloom.ops.elementary import real_f32, real_f64, real_functions
 from hloom.ops.elementary.special_functions import (
     LONG,
     STIRLING,
@@ -264,7 +265,15 @@ def _at_ends(value: Term, inside: Term, a: Term, x: Term, none: float, all: floa
 
 
 def _wide(*xs: Term) -> list[Term]:
-    return [x.to(FLOAT64) for x in xs]
+    return [_widened(x) for x in xs]
+
+
+def _widened(x: Term) -> Term:
+    """As f64.  Whether a subnormal f32 is 0 to XLA is a matter of what its comparisons become."""
+    if x.dtype != FLOAT32:
+        return x
+    size = real_f32.wide(x)
+    return where(is_negative(x), -size, size)
 
 
 def igamma(a: Term, x: Term) -> Term:

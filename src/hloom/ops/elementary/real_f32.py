@@ -23,6 +23,8 @@ from hloom.ops.common.expression import (
     is_tiny,
     is_zero,
     magnitude,
+    maximum,
+    minimum,
     polynomial,
     rounded,
     sign_of,
@@ -171,7 +173,7 @@ _LOG = (
 )  # fmt: skip
 
 
-def _wide(x: Term) -> Term:
+def wide(x: Term) -> Term:
     """|x| as an f64, in which no subnormal number is lost."""
     return where(is_tiny(x), magnitude(x).to(FLOAT64) * 2.0**-149, abs(x).to(FLOAT64))
 
@@ -197,6 +199,28 @@ def log_wide(d: Term, less_one: Term | None = None) -> Term:
     return k * LN2 + p
 
 
+def half_log(square: Term, less_one: Term) -> Term:
+    """log(square) / 2 as f32, of an f64 that is not negative; `less_one` is square - 1."""
+    value = log_wide(square, less_one) * 0.5
+    value = where(square == 0.0, -math.inf, where(square < math.inf, value, square))
+    return value.to(FLOAT32)
+
+
+def log_length(x: Term, y: Term) -> Term:
+    """The logarithm of the length of (x, y).  The squares are exact, so that 1 may be taken off."""
+    u, v = wide(x), wide(y)
+    large, small = maximum(u, v), minimum(u, v)
+    large, small = large * large, small * small
+    return half_log(large + small, (large - 1.0) + small)
+
+
+def log1p_length(x: Term, y: Term) -> Term:
+    """The logarithm of the length of (1 + x, y)."""
+    u, v = x.to(FLOAT64), wide(y)
+    above = u + 1.0
+    return half_log(above * above + v * v, (u * u + v * v) + (u + u))
+
+
 def _logarithm(x: Term, value: Term) -> Term:
     """`value` for the positive finite; log of the others."""
     others = where(is_zero(x), x.full(-math.inf), where(x == math.inf, x, x.full(math.nan)))
@@ -204,12 +228,12 @@ def _logarithm(x: Term, value: Term) -> Term:
 
 
 def log2(x: Term) -> Term:
-    k, p = _log_parts(_wide(x))
+    k, p = _log_parts(wide(x))
     return _logarithm(x, k + p * (1 / LN2))
 
 
 def log10(x: Term) -> Term:
-    k, p = _log_parts(_wide(x))
+    k, p = _log_parts(wide(x))
     return _logarithm(x, rounded(k * math.log10(2)) + p * (1 / math.log(10)))
 
 
@@ -319,7 +343,7 @@ _LOG_OF_POWER = (
 def power(x: Term, y: Term) -> Term:
     """0.6 ulp, and C99's special values."""
     d = abs(x)
-    k, f = _log_split(_wide(x))
+    k, f = _log_split(wide(x))
     logarithm = k + (f + f * f * polynomial(f, *_LOG_OF_POWER)) * (1 / LN2)
     value = exp2_wide(y.to(FLOAT64) * logarithm).to(FLOAT32)
     # The exponent's parity; from 2**24 on every float is even, and infinities count as even.
@@ -341,7 +365,7 @@ def power(x: Term, y: Term) -> Term:
 # ---- cube root ---------------------------------------------------------------------------------
 def cbrt(x: Term) -> Term:
     """By two steps towards 1 / cbrt(x), from a guess on the bits."""
-    d = _wide(x)
+    d = wide(x)
     high = d.cast(INT64) >> 32
     y = ((0x553EF0FF - ((high * 0x55555556) >> 32)) << 32).cast(FLOAT64)
     for _ in range(2):

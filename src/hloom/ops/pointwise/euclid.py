@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from hloom import dtypes
 from hloom.ops.common.elementwise import Elementwise
-from hloom.ops.common.expression import FLOAT32, FLOAT64, Term, is_inf, where
+from hloom.ops.common.expression import Term, where
 from hloom.ops.elementary import complex_functions
 from hloom.ops.pointwise.arithmetic import div, mul, nonzero_divisor
 from hloom.ops.pointwise.compare import eq, select
 
 
 # ---- hypot -----------------------------------------------------------------------------------
-def _hypot(x: Term, y: Term) -> Term:
-    """f32 by way of f64: 0.5 ulp, and nothing overflows; f64 as the length of a complex number."""
-    if x.dtype != FLOAT32:
-        return complex_functions.hypot(x, y)
-    a, b = x.to(FLOAT64), y.to(FLOAT64)
-    length = (a * a + b * b).sqrt().to(FLOAT32)
-    return where(is_inf(x) | is_inf(y), math.inf, length)
-
-
 def _hypot_share(t: Any, out: Any, x: Any) -> Any:
     """t * x / out, and 0 at the origin."""
     return mul(t, div(x, select(eq(out, 0), 1, out)))
@@ -32,7 +22,7 @@ def _hypot_share(t: Any, out: Any, x: Any) -> Any:
 
 hypot_p = Elementwise(
     "hypot",
-    formula=_hypot,
+    formula=complex_functions.hypot,
     numpy=np.hypot,
     jvp=[
         lambda t, out, x, y: _hypot_share(t, out, x),
