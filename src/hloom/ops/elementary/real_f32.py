@@ -131,7 +131,7 @@ def atan2(y: Term, x: Term) -> Term:
     q = _atan_rest(t)
     left = is_negative(x)
     base = where(steep, HALF_PI[0], where(left, x.full(PI), x.full(0.0)))
-    rest = base * -2.7827534e-08
+    rest = rounded(base * -2.7827534e-08)
     back = steep ^ left
     r = base + (where(back, -t, t) + (where(back, -q, q) + rest))
     r = where(x == x, where(y == y, r, y), x)

@@ -115,7 +115,7 @@ def _angle(y: Term, x: Term, steep: Term, left: Term) -> Term:
     n = where(outer, x.full(1.0), x.full(0.0))
     n, t, q = where(steep, 2.0 - n, n), where(steep, -t, t), where(steep, -q, q)
     n, t, q = where(left, 4.0 - n, n), where(left, -t, t), where(left, -q, q)
-    return n * (math.pi / 4) + (t + (q + n * 3.061616997868383e-17))
+    return rounded(n * (math.pi / 4)) + (t + (q + rounded(n * 3.061616997868383e-17)))
 
 
 def atan2(y: Term, x: Term) -> Term:

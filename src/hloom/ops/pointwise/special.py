@@ -8,7 +8,7 @@ from math import factorial
 from typing import Any
 
 from hloom.ops.common.elementwise import Elementwise
-from hloom.ops.common.expression import FLOAT32, chlo
+from hloom.ops.common.expression import FLOAT32
 from hloom.ops.elementary import special_definitions, special_functions
 from hloom.ops.pointwise.arithmetic import add, div, mul, neg, polynomial, sub
 from hloom.ops.pointwise.compare import eq, gt, lt, select
@@ -19,7 +19,7 @@ from hloom.ops.pointwise.unary import abs, sign, square
 # ---- error function --------------------------------------------------------------------------
 erf_p = Elementwise(
     "erf",
-    formula=lambda x: chlo("erf", x),
+    formula=special_functions.erf,
     numpy=special_definitions.erf,
     jvp=[in_float32(lambda t, out, x: mul(t, mul(gaussian(x), 2 / math.sqrt(math.pi))))],
     domain="float",
