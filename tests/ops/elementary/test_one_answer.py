@@ -6,6 +6,7 @@ However many elements stand beside it, eagerly or alone under `jit`, and of a co
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ UNARY = (
 STRICT = "logistic rsqrt erf erfc erf_inv lgamma digamma bessel_i0e bessel_i1e integer_pow".split()
 BINARY = "power arctan2 hypot logaddexp logaddexp2 fmod floor_divide divide".split()
 COMPLEX = (
-    "exp exp2 log log10 sin cos tan arcsin sinh tanh arcsinh sqrt square abs angle "
-    "reciprocal power divide multiply"
+    "exp exp2 expm1 log log10 log1p sin cos tan arcsin arctan sinh tanh arcsinh arctanh sqrt "
+    "square abs angle reciprocal power divide multiply logistic rsqrt integer_pow"
 ).split()
 
 # On both sides of what fills a vector, of "small" programs and of `programs.MANY`; 0: all operands.
@@ -123,6 +124,98 @@ def test_a_constant_is_not_evaluated_by_the_compiler(name: str) -> None:
     np.testing.assert_array_equal(bits(np.stack([np.asarray(x) for x in scalars])), want)
     filled = hloom.jit(lambda: [call(jnp.full(3, np.float32(x))) for x in corners])()
     np.testing.assert_array_equal(bits(np.stack([np.asarray(x)[1] for x in filled])), want)
+
+
+# ---- one call in many surroundings --------------------------------------------------------------
+Call = Callable[..., Any]
+
+
+def reversed_and_back(f: Call) -> Call:
+    return lambda *xs: f(*[x[::-1] for x in xs])[::-1]
+
+
+# What moves elements or turns signs is exact, and fused with the function.
+SURROUNDINGS: dict[str, Callable[[Call], Call]] = {
+    "of a negated operand": lambda f: lambda *xs: f(*[-x for x in xs]),
+    "backwards": reversed_and_back,
+    "chosen": lambda f: lambda *xs: f(*[jnp.where(x == 12345, 0, x) for x in xs]),
+    "vectorised": lambda f: hloom.vmap(lambda *xs: f(*xs)),
+}
+
+
+def fused(name: str, dtype: Any) -> None:
+    """As in all surroundings, so in rows of 3 elements."""
+    call, count = function(name), 2 if name in (*BINARY, "multiply") else 1
+    xs = operands(dtype, count)
+    want = bits(call(*map(jnp.asarray, xs)))
+    for how, around in SURROUNDINGS.items():
+        given = [-x for x in xs] if "negated" in how else xs
+        got = bits(hloom.jit(around(call))(*map(jnp.asarray, given)))
+        wrong = np.flatnonzero((got != want).any(1))
+        assert not wrong.size, f"{how}, at {[x[wrong[0]] for x in xs]!r}"
+    size = len(xs[0]) // 3 * 3
+    rows = [jnp.asarray(x[:size].reshape(-1, 3)) for x in xs]
+    for how, f in (("eagerly", call), ("under jit", hloom.jit(lambda *xs: call(*xs)))):
+        wrong = np.flatnonzero((bits(f(*rows)) != want[:size]).any(1))
+        assert not wrong.size, f"in rows, {how}, at {[x[wrong[0]] for x in xs]!r}"
+
+
+@pytest.mark.parametrize("name", ["arctan", "arctan2", "i0", "logistic", "erf", "erf_inv", "power"])
+def test_f32_in_other_surroundings(name: str) -> None:
+    fused(name, np.float32)
+
+
+@pytest.mark.parametrize("name", ["arctan", "log1p", "square", "power", "divide", "integer_pow"])
+def test_c64_in_other_surroundings(name: str) -> None:
+    fused(name, np.complex64)
+
+
+@pytest.mark.parametrize("name", ["arctan", "multiply", "divide", "square", "angle", "log"])
+def test_c128(name: str) -> None:
+    with hloom.enable_x64():
+        check(name, np.complex128)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_subnormal_number_is_no_zero_to_a_power(dtype: str) -> None:
+    """LLVM made a comparison of floats of one of bits in some programs, and not in others."""
+    with hloom.enable_x64():
+        tiny = np.finfo(dtype).smallest_subnormal
+        base = jnp.full(990, 1.5 + 2j, dtype)
+        exponent = jnp.asarray(np.full(990, complex(5, 3 * tiny), dtype))
+        near = np.asarray(base ** jnp.full(990, 5 + 1e-30j, dtype))[0]
+        back = hloom.jit(lambda x, y: x[::-1] ** y[::-1])
+        for got in (base**exponent, hloom.jit(jnp.power)(base, exponent), back(base, exponent)):
+            np.testing.assert_array_equal(np.asarray(got).real, near.real)
+
+
+def test_a_subnormal_shape_of_a_gamma_variable_is_no_zero() -> None:
+    shape, sample = jnp.asarray(np.float32([6e-45, 1e-40])), jnp.ones(2)
+    for call in (lax.random_gamma_grad, hloom.jit(lax.random_gamma_grad)):
+        assert not np.isnan(np.asarray(call(shape, sample))).any()
+
+
+def excess(x: Fraction, y: Fraction) -> float:
+    """How far x*x + y*y is above 1, rounded once."""
+    return float(x * x + y * y - 1)
+
+
+REAL_PARTS: dict[str, Callable[[Fraction, Fraction], float]] = {
+    "log": lambda x, y: np.log1p(excess(x, y)) / 2,
+    "log1p": lambda x, y: np.log1p(excess(1 + x, y)) / 2,
+    "arctanh": lambda x, y: np.log1p(float(4 * x / ((1 - x) ** 2 + y * y))) / 4,
+}
+
+
+@pytest.mark.parametrize("name", REAL_PARTS)
+def test_c64_has_all_digits_where_others_cancel(name: str) -> None:
+    draw = np.random.default_rng(0)
+    turn = np.exp(1j * draw.uniform(0, 2 * np.pi, 300))
+    z = turn * (1 + 1e-6 * draw.normal(size=300)) - (1 if name == "log1p" else 0)
+    z = z.astype(np.complex64)
+    got = np.asarray(getattr(jnp, name)(jnp.asarray(z))).real
+    true = [REAL_PARTS[name](Fraction(float(x.real)), Fraction(float(x.imag))) for x in z]
+    np.testing.assert_array_max_ulp(got, np.float32(true), maxulp=1)  # half an ulp, from f64
 
 
 # log of f32 and powers of f64 are XLA's own, which take subnormal numbers for zeros.

@@ -24,7 +24,6 @@ from hloom.ops.common.expression import (
     is_negative,
     is_zero,
     maximum,
-    minimum,
     rounded,
     sign_of,
     where,
@@ -235,26 +234,34 @@ def acosh(z: Term) -> Term:
     return complex_of(_unknown(z, w.real), copysign(imag, y))
 
 
-def _atanh_in_f64(z: Term) -> Term:
-    """atanh of a c64's image in the first quadrant."""
-    x, y = (minimum(real_f32.wide(part), 1e60) for part in (z.real, z.imag))
-    less, square = 1.0 - x, y * y
-    ratio = (x * 4.0) / (less * less + square)
-    size = real_f32.log_wide(1.0 + ratio, ratio) * 0.25
-    size = where(ratio == math.inf, ratio, size)
-    angle = real_f64.atan2(y + y, less * (1.0 + x) - square) * 0.5
-    angle = where(y >= 1e60, math.pi / 2, angle)  # beside a NaN too
-    return complex_of(size.to(FLOAT32), angle.to(FLOAT32))
+def _atanh_in_first_quadrant(z: Term) -> tuple[Term, Term]:
+    """The parts of atanh of the operand's image there, in f64; no product is left to be fused."""
+    single = z.real.dtype == FLOAT32
+    x, y = (real_f32.wide(part) if single else abs(part) for part in (z.real, z.imag))
+    far = (x > 1e150) | (y > 1e150)
+    u, v = where(far, 0.0, x), where(far, 0.0, y)
+    less, square = 1.0 - u, rounded(v * v)
+    ratio = (u * 4.0) / (rounded(less * less) + square)
+    pole = ratio == math.inf  # close to 1 the square may be flushed: the root of the ratio serves
+    ratio = where(pole, 2.0 / v, ratio)
+    size = real_f32.log_wide(1.0 + ratio, ratio) if single else real_f64.log1p(ratio)
+    size = where(ratio == math.inf, ratio, size * where(pole, ratio.full(0.5), 0.25))
+    angle = real_f64.atan2(v + v, rounded(less * (1.0 + u)) - square) * 0.5
+    u, v = x * 2.0**-520, y * 2.0**-520
+    distant = u / (rounded(u * u) + rounded(v * v)) * 2.0**-520
+    distant = where((x == math.inf) | (y == math.inf), 0.0, distant)
+    dtype = z.real.dtype
+    return where(far, distant, size).to(dtype), where(far, math.pi / 2, angle).to(dtype)
 
 
 def atanh(z: Term) -> Term:
     x, y = z.real, z.imag
-    w = _atanh_in_f64(z) if x.dtype == FLOAT32 else _in_first_quadrant("atanh", z)
+    size, angle = _atanh_in_first_quadrant(z)
     # Beside a NaN only an infinite part, or a real part of zero, leaves something to know.
     unknown = is_nan(x) | is_nan(y)
     vanishes = (is_inf(x) & is_nan(y)) | (is_nan(x) & is_inf(y)) | (is_zero(x) & is_nan(y))
-    real = where(unknown, where(vanishes, x.full(0.0), x.full(math.nan)), w.real)
-    imag = where(unknown & ~is_inf(y), math.nan, w.imag)
+    real = where(unknown, where(vanishes, x.full(0.0), x.full(math.nan)), size)
+    imag = where(unknown & ~is_inf(y), math.nan, angle)
     return complex_of(copysign(real, x), copysign(imag, y))
 
 
