@@ -80,11 +80,10 @@ one processor or many. (Another kind of processor or another jaxlib may give oth
 
 A function of one element gives one answer for one operand: it does not matter how many elements
 are beside it and where, nor whether it is called eagerly, by itself under `jit`, vectorised, or
-with a constant. So it is for f16, bf16, f32, f64, c64 and c128, but for what has been found by
-trying, by a unit or two in the last place: the inverse functions of c128 other than `arctan` and
-`arctanh`; a constant operand of `lgamma` of f64; with jaxlib 0.12, functions along last axes of
-fewer than 16 elements where they are fused with what is not elementwise; and `sinc`, which is a
-product, a sine and a quotient, of rows under `vmap`. What may differ, in the last digits:
+with a constant. (Left over, by a unit or two in the last place: a constant operand of `lgamma` of
+f64; with jaxlib 0.12, functions along last axes of fewer than 16 elements, where they are fused
+with what is not elementwise; and `sinc` of such rows under `vmap`.) What may differ, in the last
+digits:
 
 - **Under `jit`, a product and a sum that come to stand side by side** are rounded once, not twice
   (see *A product and a sum round twice*), also where one of them belongs to the next function; and
