@@ -7,6 +7,7 @@
 #   make bench       hloom, NumPy and jax side by side
 #   make beside-jax  a process that has imported jax as well
 #   make docs        the pages, in build/docs
+#   make pictures    the pictures of the pages anew
 #   make engines     docs/engines.md anew: which primitive runs on which engine
 #   make semantics   docs/semantics.md anew, from the table of decisions
 #   make names       docs/names.md anew: which names of NumPy and jax are there
@@ -32,7 +33,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names walk clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs pictures engines semantics names walk clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -73,8 +74,11 @@ engines: $(VENV)/ready-test
 	$(RUN) -m hloom.testing.support > docs/engines.md
 
 docs: $(VENV)/ready-docs
-	$(RUN) -m sphinx -q -W --keep-going -b html docs build/docs
+	$(RUN) -m sphinx -q -j auto -W --keep-going -b html docs build/docs
 	@echo 'read build/docs/index.html'
+
+pictures: $(VENV)/ready-test
+	$(RUN) -m docs.draw docs/pictures
 
 semantics: $(VENV)/ready-test
 	$(RUN) -m hloom.testing.decisions docs/semantics.md

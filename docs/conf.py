@@ -1,17 +1,17 @@
 """Sphinx settings.  `make docs` builds the pages into build/docs."""
 
-import builtins
+import inspect
 import sys
 from pathlib import Path
 
-import hloom
 from sphinx.addnodes import pending_xref
 
-DOCS = Path(__file__).parent
-sys.path.insert(0, str(DOCS))
+import hloom
 
-import markup  # noqa: E402
-import reference  # noqa: E402
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))
+
+from docs import markup, reference  # noqa: E402
 
 project = "hloom"
 author = "The hloom authors"
@@ -21,18 +21,18 @@ version = release = hloom.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
-autosummary_generate = False
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"hloom {version}"
 
 
@@ -44,7 +44,9 @@ def write_reference(app):
 def document(app, what, name, obj, options, lines):
     """The docstring of a name, as reStructuredText."""
     entry = reference.entries().get(name)
-    text = reference.text_of(entry) if entry else reference.text_of_member(name, obj, lines)
+    if name.startswith("hloom.Array."):  # of a slot Sphinx passes a mark
+        obj = inspect.getattr_static(hloom.Array, name.rpartition(".")[2])
+    text = reference.text_of(entry) if entry else reference.text_of_member(name, obj)
     lines[:] = markup.rst(text, reference.linked(name, obj))
 
 
@@ -60,16 +62,20 @@ def source_of(app, module, name):
     return entry and entry.home
 
 
-def unlink_builtins(app, tree):
-    """Let `bool` in a signature be Python's, where Sphinx would take it for `hloom.numpy.bool`."""
-    for reference in [*tree.findall(pending_xref)]:
-        if reference["reftype"] == "class" and hasattr(builtins, reference["reftarget"]):
-            reference.replace_self(reference.children)
+def name_types(app, tree):
+    """Let a type in a signature be hloom's only where hloom has it: `bool` there is Python's."""
+    for type_ in [*tree.findall(pending_xref)]:
+        if type_["reftype"] == "class":
+            path = reference.types().get(type_["reftarget"])
+            if path:
+                type_["reftarget"] = path
+            else:
+                type_.replace_self(type_.children)
 
 
 def setup(app):
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", document)
     app.connect("autodoc-process-signature", call)
-    app.connect("doctree-read", unlink_builtins)
+    app.connect("doctree-read", name_types)
     app.connect("viewcode-follow-imported", source_of)

@@ -4,7 +4,7 @@ hloom's docstrings are plain text: names and code are in `backticks`, examples s
 lists with `- `, code is indented or fenced.  Sphinx would read `x_` as a link and `**` as bold
 type; `rst` keeps every character as it was written.
 
-    python docs/markup.py hloom.numpy.sum     prints the docstring of one name
+    python -m docs.markup hloom.numpy.sum     prints the docstring of one name
 """
 
 from __future__ import annotations
@@ -96,6 +96,16 @@ def inline(text: str, link: Link) -> str:
 
 def escaped(text: str) -> str:
     return SPECIAL.sub(r"\\\1", text)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a docstring, in one line.
+
+    >>> first_sentence("The sum, i.e. `x + y`.  Bools\\nare added by `or`.")
+    'The sum, i.e. `x + y`.'
+    """
+    paragraph = " ".join(text.partition("\n\n")[0].split("\n"))
+    return re.split(r"(?<=[^.][^.][.])(?:  | (?=[A-Z]))", paragraph, maxsplit=1)[0]
 
 
 if __name__ == "__main__":

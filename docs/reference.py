@@ -1,6 +1,6 @@
 """The pages of the API reference, written from the package itself.
 
-    python docs/reference.py docs/api
+    python -m docs.reference docs/api
 
 `docs/conf.py` writes them before each build.  No list of names is kept by hand: a public name is
 one that a public module has, its page and section follow from the module that defines it, and its
@@ -14,16 +14,16 @@ import ast
 import inspect
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import markup
-
 import hloom
+from docs import markup
+from hloom.errors.absent import Absent
 
 #: Public module -> what it is.  The ones that have a page for each family are `PARTED`.
 MODULES = {
@@ -52,7 +52,7 @@ PLACES = {
         "hloom.config": "options",
         "hloom.core.trace": "options",
         "hloom.core.array": "arrays",
-        "hloom.dtypes": "arrays",
+        "hloom.dtypes": "transformations",
     },
     "hloom.numpy": {
         "hloom.core.array": "creation",
@@ -235,12 +235,12 @@ def text_of(entry: Entry) -> str:
     return inspect.cleandoc(doc).partition("\n\nFails:")[0]  # the page of an error has the rest
 
 
-def text_of_member(path: str, value: Any, lines: Iterable[str]) -> str:
+def text_of_member(path: str, value: Any) -> str:
     """The docstring of an attribute or a method; of a method that is a function, its name."""
     function = functions().get(id(inspect.unwrap(value))) if inspect.isroutine(value) else None
     if function and path.startswith("hloom.Array."):
         return f"The same as `{function}`, of this array."
-    return "\n".join(lines)
+    return inspect.getdoc(value) or ""
 
 
 def from_numpy(entry: Entry) -> str:
@@ -271,6 +271,15 @@ def signature(value: Any, bound: bool = False) -> str | None:
     result = found.return_annotation
     ending = "" if result in (found.empty, "Any", Any) else f" -> {spelled(result)}"
     return str(found.replace(parameters=parameters, return_annotation=found.empty)) + ending
+
+
+@cache
+def types() -> dict[str, str]:
+    """The name of a class, or of a type alias, in a signature -> where it is documented."""
+    own = [x for x in entries().values() if is_ours(x) and not inspect.isroutine(x.value)]
+    found = {x.name: x.path for x in reversed(own) if x.module not in ("hloom.numpy", "hloom.lax")}
+    results = [path for paths in RESULTS.values() for path in paths]
+    return found | {path.rpartition(".")[2]: path for path in results}
 
 
 def shown(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -316,7 +325,8 @@ def linked(path: str, value: Any) -> markup.Link:
         first, _, rest = name.partition(".")
         for full in (f"{SHORT.get(first, first)}.{rest}", f"{module}.{name}"):
             entry = entries().get(full)
-            if entry and full != path and name not in parameters and callable(entry.value):
+            known = entry and full != path and name not in parameters and callable(entry.value)
+            if known and first != "numpy":  # `numpy.ndarray` is NumPy's
                 return full
         return None
 
@@ -352,16 +362,18 @@ def stem_of(module: str) -> str:
 
 
 def text_of_page(page: str, entries: list[Entry]) -> str:
-    """A page: a table of its names, then each with its docstring."""
+    """A page: tables of its names, then each with its docstring."""
     module = min((entry.module for entry in entries), key=len)
     sections: dict[str, list[Entry]] = {}
     for entry in entries:
         sections.setdefault(section_of(entry), []).append(entry)
     parts = [heading(title_of(page, module), "="), *intro_of(page, module)]
     for section, members in sections.items():
-        parts += table(section, members)
+        rows = [(entry.path, entry.value, text_of(entry)) for entry in members]
+        parts += [f".. rubric:: {words(section)}", table(rows)]
     for section, members in sections.items():
-        about = () if section in folders(section.rpartition(".")[0]) else sentence_of(section)
+        package, _, last = section.rpartition(".")
+        about = () if last in folders(package) else sentence_of(section)
         parts += [heading(words(section), "-"), *about]
         parts += [directive(entry) for entry in members]
     if page == "hloom/arrays":
@@ -399,6 +411,10 @@ def words(place: str) -> str:
     return place.rpartition(".")[2].replace("_", " ").capitalize()
 
 
+def upper(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def section_of(entry: Entry) -> str:
     """The module that defines a name; of `hloom.control`, the folder that does."""
     depth = 4 if entry.home.startswith(("hloom.numpy", "hloom.ops")) else 3
@@ -411,9 +427,13 @@ def sentence_of(module: str) -> list[str]:
     return ["\n".join(markup.rst(doc.partition("\n")[0])[:-1])] if doc else []
 
 
-def table(section: str, entries: Iterable[Entry]) -> list[str]:
-    rows = "\n".join(f"   {entry.name}" for entry in entries)
-    return [f".. rubric:: {words(section)}", f".. autosummary::\n   :nosignatures:\n\n{rows}"]
+def table(rows: Iterable[tuple[str, Any, str]]) -> str:
+    """Names, each with the first sentence of its docstring."""
+    lines = [".. list-table::\n   :class: names\n"]
+    for path, value, text in rows:
+        said = markup.inline(markup.first_sentence(text), linked(path, value))
+        lines += [f"   * - :py:obj:`~{path}`", f"     - {said}"]
+    return "\n".join(lines)
 
 
 PAGES_OF_ERRORS = Path(__file__).parent / "errors"
@@ -444,18 +464,28 @@ def is_data(value: Any) -> bool:
 
 def members_of_array() -> list[str]:
     """The attributes and methods of `Array`, with a table of each."""
-    public = [x for x in vars(hloom.Array) if not x.startswith("_") and hasattr(hloom.Array, x)]
-    found = {name: inspect.getattr_static(hloom.Array, name) for name in sorted(public)}
+    found = {x: inspect.getattr_static(hloom.Array, x) for x in sorted(vars(hloom.Array))}
+    there = {x: value for x, value in found.items() if x[0] != "_" and hasattr(hloom.Array, x)}
     parts = []
     for title, is_one, form in (
         ("Attributes", inspect.isdatadescriptor, "autoattribute"),
         ("Methods", inspect.isroutine, "automethod"),
     ):
-        chosen = [f"Array.{name}" for name, value in found.items() if is_one(value)]
-        rows = "\n".join(f"   {path}" for path in chosen)
-        parts += [heading(title, "-"), f".. autosummary::\n   :nosignatures:\n\n{rows}"]
-        parts += [f".. {form}:: {path}" for path in chosen]
-    return parts
+        chosen = {f"hloom.Array.{x}": value for x, value in there.items() if is_one(value)}
+        rows = [(path, value, text_of_member(path, value)) for path, value in chosen.items()]
+        parts += [heading(title, "-"), table(rows)]
+        parts += [f".. {form}:: Array.{x}" for x, value in there.items() if is_one(value)]
+    absent = {x: value for x, value in found.items() if isinstance(value, Absent)}
+    return [*parts, heading("Of other arrays", "-"), *elsewhere(absent)]
+
+
+def elsewhere(absent: dict[str, Absent]) -> list[str]:
+    """What other libraries' arrays have, and what to write for it."""
+    rows = [f"   * - ``x.{name}``\n     - ``{value.code}``" for name, value in absent.items()]
+    return [
+        "What arrays of NumPy and of other libraries have, and what to write here:",
+        ".. list-table::\n   :class: names\n\n" + "\n".join(rows),
+    ]
 
 
 def result(path: str) -> str:
@@ -466,7 +496,7 @@ def index_of(module: str, pages: Iterable[str]) -> str:
     """The page of a module that has a page for each family."""
     stem = stem_of(module)
     chosen = [page.rpartition("/")[2] for page in pages if page.startswith(f"{stem}/")]
-    rows = "\n".join(f"   {TITLES.get(x, words(x)).capitalize()} <{x}>" for x in sorted(chosen))
+    rows = "\n".join(f"   {upper(TITLES.get(x, words(x)))} <{x}>" for x in sorted(chosen))
     doc = inspect.cleandoc(import_module(module).__doc__ or "")
     return "\n\n".join([
         heading(module, "="),

@@ -83,6 +83,16 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         run(block, page, scope)
 
 
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+
+
+def test_links_lead_to_files() -> None:
+    """Anchors and references are checked where the pages are built: `make docs`."""
+    for page in PAGES:
+        for link in LINK.findall(page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{name(page)}: {link}"
+
+
 @pytest.mark.parametrize("page", ERROR_PAGES, ids=name)
 def test_error_page_follows_each_failing_block_with_a_fixed_one(page: Path) -> None:
     fails = [block.error is not None for block in blocks(page)]
