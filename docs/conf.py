@@ -30,6 +30,8 @@ myst_heading_anchors = 3
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+smartquotes = False  # "drop" is a value as often as a word
+
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -15,11 +15,12 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator
+from enum import EnumType
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, ForwardRef, NamedTuple
 
 import hloom
 from docs import markup
@@ -232,7 +233,9 @@ def text_of(entry: Entry) -> str:
     doc, kind = entry.value.__doc__, type(entry.value)
     if noted or not isinstance(doc, str) or doc == kind.__doc__ and not is_hlooms(kind):
         return noted
-    return inspect.cleandoc(doc).partition("\n\nFails:")[0]  # the page of an error has the rest
+    about = inspect.cleandoc(doc).partition("\n\nFails:")[0]  # the page of an error has the rest
+    members = [f"`{name}`" for name in getattr(entry.value, "__members__", ())]
+    return f"{about}\n\nIts members: {', '.join(members)}." if members else about
 
 
 def text_of_member(path: str, value: Any) -> str:
@@ -267,8 +270,10 @@ def signature(value: Any, bound: bool = False) -> str | None:
         found = inspect.signature(value)
     except (TypeError, ValueError):
         return None
+    if isinstance(value, EnumType):  # the one of Enum itself
+        return None
     parameters = [shown(p) for p in found.parameters.values()][bound:]
-    result = found.return_annotation
+    result = found.empty if inspect.isclass(value) else found.return_annotation
     ending = "" if result in (found.empty, "Any", Any) else f" -> {spelled(result)}"
     return str(found.replace(parameters=parameters, return_annotation=found.empty)) + ending
 
@@ -302,6 +307,8 @@ class Words(str):
 
 
 def spelled(annotation: Any) -> str:
+    if isinstance(annotation, ForwardRef):
+        return annotation.__forward_arg__
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
@@ -451,8 +458,16 @@ def directive(entry: Entry) -> str:
     if issubclass(value, BaseException):
         paged = (PAGES_OF_ERRORS / f"{entry.name}.md").exists()
         return f".. autoexception:: {entry.name}{MORE.format(entry.name) if paged else ''}"
-    listed = "" if value is hloom.Array else "\n   :members:"
+    listed = "" if value is hloom.Array else members_of(value)
     return f".. autoclass:: {entry.name}{listed}"
+
+
+def members_of(kind: type) -> str:
+    """The option that lists what a class defines beside its fields."""
+    fields = (*getattr(kind, "_fields", ()), *getattr(kind, "__members__", ()))
+    own = [x for x, value in vars(kind).items() if x[0] != "_" and inspect.getdoc(value)]
+    chosen = [name for name in own if name not in fields]
+    return f"\n   :members: {', '.join(chosen)}" * bool(chosen)
 
 
 def is_data(value: Any) -> bool:
@@ -489,7 +504,8 @@ def elsewhere(absent: dict[str, Absent]) -> list[str]:
 
 
 def result(path: str) -> str:
-    return f"{heading(words(path), '-')}\n\n.. autoclass:: {path}\n   :members:"
+    listed = members_of(pkgutil.resolve_name(path))
+    return f"{heading(words(path), '-')}\n\n.. autoclass:: {path}{listed}"
 
 
 def index_of(module: str, pages: Iterable[str]) -> str:
