@@ -57,13 +57,12 @@ PLACES = {
     },
     "hloom.numpy": {
         "hloom.core.array": "creation",
-        "hloom.numpy.attributes": "shapes",
         "hloom.numpy.creation.dtype_functions": "dtypes",
         "hloom.numpy.creation.scalars": "dtypes",
-        "hloom.numpy.indexing.attributes": "dtypes",
+        "hloom.numpy.attributes": "dtypes",
         "hloom.numpy.padding": "shapes",
-        "hloom.numpy.common.printing": "from_numpy",
-        "numpy": "from_numpy",
+        "hloom.numpy.common.printing": "settings",
+        "numpy": "settings",
     },
     "hloom.lax": {
         "hloom.control": "control_flow",
@@ -81,7 +80,6 @@ TITLES = {
     "creation": "making arrays",
     "devices": "devices",
     "dtypes": "dtypes",
-    "from_numpy": "what is NumPy's own",
     "indexing": "indexing",
     "linalg": "linear algebra",
     "options": "options",
@@ -91,6 +89,7 @@ TITLES = {
     "random_bits": "random bits",
     "reductions": "reductions",
     "shapes": "shapes and axes",
+    "settings": "constants, printing, settings",
     "transformations": "transformations",
 }
 
@@ -212,7 +211,9 @@ def entries_of(module: ModuleType) -> list[Entry]:
 
 
 def is_ours(entry: Entry) -> bool:
-    return entry.home.startswith("hloom") and entry.page != "numpy/from_numpy"
+    """Whether hloom defines it: some names are NumPy's own objects."""
+    made = str(getattr(entry.value, "__module__", ""))
+    return entry.home.startswith("hloom") and not made.startswith("numpy")
 
 
 def is_hlooms(kind: type) -> bool:
@@ -359,7 +360,7 @@ def pages() -> dict[str, str]:
         found.setdefault(entry.page, []).append(entry)
     texts = {page: text_of_page(page, found[page]) for page in sorted(found)}
     for module in PARTED:
-        texts[f"{stem_of(module)}/index"] = index_of(module, [*texts])
+        texts[f"{stem_of(module)}/index"] = index_of(module, found)
     texts["index"] = contents()
     return texts
 
@@ -508,17 +509,25 @@ def result(path: str) -> str:
     return f"{heading(words(path), '-')}\n\n.. autoclass:: {path}{listed}"
 
 
-def index_of(module: str, pages: Iterable[str]) -> str:
-    """The page of a module that has a page for each family."""
+def index_of(module: str, found: dict[str, list[Entry]]) -> str:
+    """The page of a module that has a page for each family: all its names."""
     stem = stem_of(module)
-    chosen = [page.rpartition("/")[2] for page in pages if page.startswith(f"{stem}/")]
-    rows = "\n".join(f"   {upper(TITLES.get(x, words(x)))} <{x}>" for x in sorted(chosen))
     doc = inspect.cleandoc(import_module(module).__doc__ or "")
-    return "\n\n".join([
+    titles = {}
+    rows = [".. list-table::\n   :class: names\n"]
+    for page in sorted(page for page in found if page.startswith(f"{stem}/")):
+        family = page.rpartition("/")[2]
+        titles[family] = upper(TITLES.get(family, words(family)))
+        listed = [f":py:obj:`~{entry.path}`" for entry in found[page]]
+        rows += [f"   * - :doc:`{titles[family]} <{family}>`", f"     - {' '.join(listed)}"]
+    hidden = [f"   {title} <{family}>" for family, title in titles.items()]
+    return "\n".join([
         heading(module, "="),
-        f".. py:module:: {module}",
-        "\n".join(markup.rst(doc)),
-        f".. toctree::\n   :maxdepth: 1\n\n{rows}",
+        f"\n.. py:module:: {module}\n",
+        *markup.rst(doc),
+        *rows,
+        "\n.. toctree::\n   :hidden:\n",
+        *hidden,
     ]) + "\n"  # fmt: skip
 
 
