@@ -20,7 +20,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ForwardRef, NamedTuple
+from typing import Any, ForwardRef, NamedTuple, get_origin
 
 import hloom
 from docs import markup
@@ -205,7 +205,9 @@ def entries_of(module: ModuleType) -> list[Entry]:
     found = []
     for name in names(module):
         home, original = imported.get(name, (module.__name__, name))
-        order = definitions(home).get(original, 0) if home.startswith("hloom") else 0
+        while home.startswith("hloom") and original not in definitions(home):
+            home, original = imports(import_module(home))[original]
+        order = definitions(home)[original] if home.startswith("hloom") else 0
         found.append(Entry(module.__name__, name, getattr(module, name), home, order, None))
     return sorted(found, key=lambda entry: (entry.home, entry.order, entry.name))
 
@@ -221,19 +223,16 @@ def is_hlooms(kind: type) -> bool:
 
 
 # ---- what is said of a name ---------------------------------------------------------------------
-NUMPY_PAGE = "https://numpy.org/doc/stable/reference/generated"
-
-
 def text_of(entry: Entry) -> str:
     """The docstring of a name; of a name that has none, what it is."""
     if entry.same:
         return f"The same as `{entry.same.removeprefix(entry.module + '.')}`."
-    if not is_ours(entry):
-        return from_numpy(entry)
     noted = comment(entry)
-    doc, kind = entry.value.__doc__, type(entry.value)
-    if noted or not isinstance(doc, str) or doc == kind.__doc__ and not is_hlooms(kind):
-        return noted
+    if noted or not is_ours(entry):
+        return noted or f"NumPy's own `numpy.{entry.name}`, as it is."
+    doc, kind = entry.value.__doc__, get_origin(entry.value) or type(entry.value)
+    if not isinstance(doc, str) or doc == kind.__doc__ and not is_hlooms(kind):
+        return ""
     about = inspect.cleandoc(doc).partition("\n\nFails:")[0]  # the page of an error has the rest
     members = [f"`{name}`" for name in getattr(entry.value, "__members__", ())]
     return f"{about}\n\nIts members: {', '.join(members)}." if members else about
@@ -247,14 +246,11 @@ def text_of_member(path: str, value: Any) -> str:
     return inspect.getdoc(value) or ""
 
 
-def from_numpy(entry: Entry) -> str:
-    """A name that hloom takes from NumPy as it is."""
-    return f"NumPy's own `numpy.{entry.name}`, as it is."
-
-
 def comment(entry: Entry) -> str:
     """The `#:` lines above a definition, which say what a table or a type is."""
-    lines = inspect.getsource(import_module(entry.home)).splitlines()[: max(entry.order - 1, 0)]
+    if not entry.order:
+        return ""
+    lines = inspect.getsource(import_module(entry.home)).splitlines()[: entry.order - 1]
     found: list[str] = []
     while lines and lines[-1].startswith("#:"):
         found.insert(0, lines.pop().removeprefix("#:").strip())

@@ -23,14 +23,22 @@ from hloom.errors.trees import check_class, check_predicate, elements, no_functi
 
 _pytree = _jax.pytree
 
+#: The structure of a tree: what `flatten` gives beside the leaves.  jaxlib's class.
 PyTreeDef = _pytree.PyTreeDef
+#: A step of a path into a dict, by its `key`.
 DictKey = _pytree.DictKey
+#: A step of a path into a list or tuple, by its `idx`.
 SequenceKey = _pytree.SequenceKey
+#: A step of a path into an object, by the `name` of an attribute.
 GetAttrKey = _pytree.GetAttrKey
+#: A step of a path into a registered class without names for its children, by its `key`, a number.
 FlattenedIndexKey = _pytree.FlattenedIndexKey
+#: The way from a tree to one of its leaves: a tuple of keys.  `keystr` writes it as text.
 KeyPath = tuple[Any, ...]
+#: A function that says whether something counts as a leaf, or None.
 IsLeaf = Callable[[Any], bool] | None
-IsLeafAt = Callable[[Any, Any], bool] | None  # asked with the path too
+#: The same, asked with the path too.
+IsLeafAt = Callable[[Any, Any], bool] | None
 
 # hloom's own registry: a class may be registered here and in a jax of the same process.
 REGISTRY = _pytree.PyTreeRegistry(

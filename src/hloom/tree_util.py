@@ -63,7 +63,9 @@ __all__ = [
 
 Class = TypeVar("Class", bound=type)
 
+#: A step of a path: the key of one child.
 KeyEntry = DictKey | FlattenedIndexKey | GetAttrKey | SequenceKey
+#: The classes that are nodes of trees, and how each is taken apart: hloom's own registry.
 default_registry = pytree.REGISTRY
 
 tree_all = pytree.all

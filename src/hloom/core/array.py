@@ -54,13 +54,18 @@ class Array:
     Array([0, 2, 4], dtype=int32)
     """
 
-    __slots__ = ("_buf", "aval", "_run", "__weakref__")
+    __slots__ = {
+        "_buf": "The runtime's buffer.",
+        "aval": "Shape, dtype and whether that is weak: `float32[2,3]`.",
+        "_run": "The token of a program with many results, to wait for all of them at once.",
+        "__weakref__": None,
+    }
     __array_priority__ = 100  # so that `ndarray + Array` is ours
     __hash__: Any = None  # the numpy layer installs a clear error
 
     _buf: Any
     aval: ShapedArray
-    _run: Any  # set on results of a program with many: its token, to wait for all of them at once
+    _run: Any
 
     def __init__(self, *args: Any, **kwargs: Any):
         raise TypeError(

@@ -37,6 +37,7 @@ from hloom.dtypes.table import (
     short_name,
 )
 
+#: A dtype, and whether it is weak.
 Pair: TypeAlias = tuple[Dtype, bool]
 
 _WEAK_NODES = {"unsigned": "i*", "signed": "i*", "float": "f*", "complex": "c*"}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeGuard
 import ml_dtypes
 import numpy as np
 
+#: A dtype: NumPy's class.
 Dtype: TypeAlias = np.dtype[Any]
 
 
@@ -29,7 +30,8 @@ class DType(NamedTuple):
         return np.dtype(getattr(ml_dtypes, self.name, self.name))
 
 
-# int1 and uint1 are left out: StableHLO's i1 is bool, and it has no ui1.
+#: Every dtype there is, a row for each.  int1 and uint1 are left out: StableHLO's i1 is bool, and
+#: it has no ui1.
 TABLE = (
     #     name                  kind     bits  hlo              short
     DType("bool",               "bool",      1, "i1",            "bool"),

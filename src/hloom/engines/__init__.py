@@ -20,7 +20,7 @@ __all__ = ["ENGINES", "NAMES", "Engine", "load"]
 # each error one that Python raises anyway, in better words (a donated array that is used again).
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-# Name: module, class.
+#: The name of an engine, as `hloom.engine` takes it -> its module and class.
 NAMES = {
     "xla": ("hloom.engines.xla", "XlaEngine"),
     "numpy": ("hloom.engines.numpy", "NumpyEngine"),

@@ -11,6 +11,7 @@ from hloom import dtypes
 from hloom.config import options
 from hloom.testing.operands import NDArray
 
+#: The engines that a function is compared on; the first is the default one.
 ENGINES = ("xla", "reference", "numpy")
 
 

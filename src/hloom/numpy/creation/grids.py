@@ -136,7 +136,10 @@ class Grid:
         return f"hloom.numpy.{self._name}"
 
 
+#: The coordinates of a grid, each for all of its points: `jnp.mgrid[0:2, 0:3]` has shape (2, 2, 3).
+#: A step with `j` counts points, and the end is one of them: `jnp.mgrid[0:1:5j]`.
 mgrid = Grid("mgrid", sparse=False)
+#: The same as a tuple of arrays that broadcast: `jnp.ogrid[0:2, 0:3]` has shapes (2, 1) and (1, 3).
 ogrid = Grid("ogrid", sparse=True)
 
 
@@ -196,7 +199,11 @@ class Joiner:
         return f"hloom.numpy.{self._name}"
 
 
+#: Ranges, numbers and arrays joined along the first axis: `jnp.r_[0:3, 5, x]`.
 r_ = Joiner("r_", axis=0, ndmin=1, trans1d=-1)
+#: The same, 1-d arrays as columns side by side: `jnp.c_[x, y]` is a matrix of two columns.
 c_ = Joiner("c_", axis=-1, ndmin=2, trans1d=0)
+#: The index in its brackets, as it is: `jnp.s_[1:3, ...]` is a tuple.
 s_ = np.s_
+#: The same, always a tuple.
 index_exp = np.index_exp

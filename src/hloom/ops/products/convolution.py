@@ -40,6 +40,8 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: Axes
 
 
+#: How the axes of lhs, rhs and result are told: by letters (`("NCHW", "OIHW", "NCHW")`), by number,
+#: or as they are for None.
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
 
 

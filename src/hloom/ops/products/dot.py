@@ -39,7 +39,8 @@ Axes = tuple[int, ...]
 Numbers = tuple[tuple[Axes, Axes], tuple[Axes, Axes]]
 Precisions = tuple[str, str] | DotAlgorithm | DotAlgorithmPreset | None
 
-# As users write it: ((lhs contracted, rhs contracted), (lhs batch, rhs batch)).
+#: Which axes `dot_general` sums over and which it keeps apart: `((lhs contracted, rhs contracted),
+#: (lhs batch, rhs batch))`.
 DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]

@@ -96,6 +96,7 @@ class DotAlgorithmPreset(Enum):
         return self.name
 
 
+#: What may be given as `precision`: one for both operands or one for each, as itself or by name.
 PrecisionLike = (
     None | str | Precision | tuple[str, str] | tuple[Precision, Precision]
     | DotAlgorithm | DotAlgorithmPreset

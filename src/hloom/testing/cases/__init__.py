@@ -18,7 +18,7 @@ from hloom.testing.cases import (
     shapes,
 )
 
-# Family: its cases, in the order of the layers they test.
+#: Family -> its cases, in the order of the layers they test.
 FAMILIES: dict[str, tuple[Case, ...]] = {
     name: tuple(replace(case, family=name) for case in cases)
     for name, cases in {
@@ -56,4 +56,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     }.items()
 }
 
+#: The cases of all families.
 CASES: tuple[Case, ...] = tuple(case for cases in FAMILIES.values() for case in cases)
