@@ -278,8 +278,8 @@ def signature(value: Any, bound: bool = False) -> str | None:
 @cache
 def types() -> dict[str, str]:
     """The name of a class, or of a type alias, in a signature -> where it is documented."""
-    own = [x for x in entries().values() if is_ours(x) and not inspect.isroutine(x.value)]
-    found = {x.name: x.path for x in reversed(own) if x.module not in ("hloom.numpy", "hloom.lax")}
+    own = [x for x in entries().values() if is_ours(x) and x.module != "hloom.numpy"]
+    found = {x.name: x.path for x in reversed(own) if not inspect.isroutine(x.value)}
     results = [path for paths in RESULTS.values() for path in paths]
     return found | {path.rpartition(".")[2]: path for path in results}
 
