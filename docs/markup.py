@@ -25,24 +25,24 @@ SHIFT = "    "
 
 
 def rst(text: str, link: Link = lambda name: None) -> list[str]:
-    """The lines of a docstring, as Sphinx takes them.
+    """The lines of a docstring, without its indentation, as Sphinx takes them.
 
     >>> rst("Sums of `x_`, 2**n of them.\\n\\n    f32[3] -> f32[]")
     ['Sums of ``x_``, 2\\\\*\\\\*n of them.', '', '::', '', '    f32[3] -> f32[]', '']
     """
     lines: list[str] = []
-    for kind, block in blocks(inspect.cleandoc(text)):
+    for kind, block in blocks(text):
         lines += written(kind, block, link)
         lines.append("")
     return lines
 
 
 def blocks(text: str) -> Iterator[tuple[str, str]]:
-    """What empty lines part, each with its kind: example, code, list or text."""
+    """What empty lines part, each with its kind: example, list, text, code or a language."""
     end = 0
     for fence in FENCE.finditer(text):
         yield from parted(text[end : fence.start()])
-        yield "code", fence[2].rstrip()
+        yield fence[1] or "code", fence[2].rstrip()
         end = fence.end()
     yield from parted(text[end:])
 
@@ -73,10 +73,10 @@ def written(kind: str, block: str, link: Link) -> list[str]:
     """The lines of one block."""
     if kind == "example":
         return block.splitlines()
-    if kind == "code":
-        head = ".. code-block:: python" if "raises:" in block or "import " in block else "::"
-        return [head, "", *(SHIFT + line if line else "" for line in block.splitlines())]
-    return inline(block, link).splitlines()
+    if kind in ("list", "text"):
+        return inline(block, link).splitlines()
+    head = "::" if kind == "code" else f".. code-block:: {kind}"
+    return [head, "", *(SHIFT + line if line else "" for line in block.splitlines())]
 
 
 def inline(text: str, link: Link) -> str:
@@ -109,4 +109,4 @@ def first_sentence(text: str) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(rst(pkgutil.resolve_name(sys.argv[1]).__doc__)))
+    print("\n".join(rst(inspect.getdoc(pkgutil.resolve_name(sys.argv[1])))))
