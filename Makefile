@@ -74,7 +74,7 @@ engines: $(VENV)/ready-test
 	$(RUN) -m hloom.testing.support > docs/engines.md
 
 docs: $(VENV)/ready-docs
-	$(RUN) -m sphinx -q -j auto -W --keep-going -b html docs build/docs
+	$(RUN) -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo 'read build/docs/index.html'
 
 pictures: $(VENV)/ready-test

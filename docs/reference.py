@@ -447,7 +447,8 @@ MORE = "\n\n   Code that fails, and the same mended: :doc:`/errors/{}`."
 def directive(entry: Entry) -> str:
     """What tells Sphinx to write an entry."""
     value = entry.value
-    if not is_ours(entry) or is_data(value) or inspect.isclass(value) and entry.same:
+    alias = inspect.isclass(value) and (entry.same or value.__name__ != entry.name)
+    if not is_ours(entry) or is_data(value) or alias:
         option = "" if isinstance(value, float) else "\n   :no-value:"
         return f".. autodata:: {entry.name}{option}"
     if not inspect.isclass(value):
