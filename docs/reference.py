@@ -421,8 +421,9 @@ def upper(text: str) -> str:
 
 def section_of(entry: Entry) -> str:
     """The module that defines a name; of `hloom.control`, the folder that does."""
-    depth = 4 if entry.home.startswith(("hloom.numpy", "hloom.ops")) else 3
-    return ".".join(entry.home.split(".")[:depth])
+    if not entry.home.startswith("hloom.control"):
+        return entry.home
+    return ".".join(entry.home.split(".")[:3])
 
 
 def sentence_of(module: str) -> list[str]:

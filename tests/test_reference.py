@@ -97,6 +97,20 @@ def test_docstrings_keep_their_characters(text: str, lines: list[str]) -> None:
     assert markup.rst(text)[: len(lines)] == lines
 
 
+def test_docstrings_are_what_the_pages_take() -> None:
+    """Names in pairs of backticks; indented are code and what goes on in a list, nothing else."""
+    wrong = []
+    for path, entry in reference.entries().items():
+        for kind, block in markup.blocks(reference.text_of(entry)):
+            indented = [line for line in block.splitlines()[1:] if line.startswith(" ")]
+            listed = [line for line in block.splitlines() if markup.ITEM.match(line)]
+            if kind == "text" and (indented or block.count("`") % 2):
+                wrong.append((path, block))
+            if kind == "list" and len(indented) + len(listed) != len(block.splitlines()):
+                wrong.append((path, block))
+    assert wrong == []
+
+
 def test_names_of_public_functions_are_links_but_not_those_of_parameters() -> None:
     link = reference.linked("hloom.numpy.take", jnp.take)
     assert link("where") == "hloom.numpy.where"
