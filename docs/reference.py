@@ -94,6 +94,10 @@ TITLES = {
 }
 
 
+#: Last part of a module -> its title, if not the same with a large letter.
+SPELLED = {"fft": "FFT", "ieee": "IEEE", "jit": "Compilation", "nans": "NaN", "numpy": "NumPy"}
+
+
 # ---- names --------------------------------------------------------------------------------------
 class Entry(NamedTuple):
     """A public name: `hloom.numpy.sin`, and what is known of it."""
@@ -412,7 +416,13 @@ def heading(text: str, line: str) -> str:
 
 
 def words(place: str) -> str:
-    return place.rpartition(".")[2].replace("_", " ").capitalize()
+    """The title of a section.
+
+    >>> words("hloom.numpy.pointwise.complex_parts"), words("hloom.ops.products.fft")
+    ('Complex parts', 'FFT')
+    """
+    last = place.rpartition(".")[2]
+    return SPELLED.get(last) or upper(last.replace("_", " "))
 
 
 def upper(text: str) -> str:
@@ -420,10 +430,10 @@ def upper(text: str) -> str:
 
 
 def section_of(entry: Entry) -> str:
-    """The module that defines a name; of `hloom.control`, the folder that does."""
-    if not entry.home.startswith("hloom.control"):
-        return entry.home
-    return ".".join(entry.home.split(".")[:3])
+    """The module that defines a name; of `hloom.control`, the folder that does, and NumPy."""
+    depth = {"hloom.control": 3, "numpy": 1}
+    most = next((n for place, n in depth.items() if entry.home.startswith(place)), None)
+    return ".".join(entry.home.split(".")[:most])
 
 
 def sentence_of(module: str) -> list[str]:
