@@ -54,6 +54,7 @@ class Literal:
         return str(self.value[()])
 
 
+#: What an equation takes: a variable, or a constant in its place.
 Atom = Var | Literal
 
 
