@@ -52,6 +52,18 @@ def test_every_entry_says_something() -> None:
     assert silent == []
 
 
+def test_every_row_of_the_tables_says_something(pages: dict[str, str]) -> None:
+    rows = [row.rstrip() for text in pages.values() for row in text.splitlines()]
+    assert len([row for row in rows if row.startswith("     - ")]) > 900
+    assert "     -" not in rows
+
+
+def test_array_has_its_attributes_methods_and_updates(pages: dict[str, str]) -> None:
+    text = pages["hloom/arrays"]
+    for listed in ("autoattribute:: Array.T", "automethod:: Array.sum", "AtIndex", "``x.cpu``"):
+        assert listed in text
+
+
 def test_a_new_function_is_on_the_page_of_the_family_that_defines_it() -> None:
     entry = reference.Entry("hloom.numpy", "new", None, "hloom.numpy.pointwise.powers", 1, None)
     assert (entry.page, reference.section_of(entry)) == ("numpy/pointwise", entry.home)

@@ -204,11 +204,7 @@ def _check_view(aval: ShapedArray, wanted: np.dtype[Any]) -> None:
 
 @eager.unary
 def byteswap(self: Any) -> Any:
-    """The elements with their bytes in reverse order.
-
-    >>> jnp.array([1], jnp.int16).byteswap()
-    Array([256], dtype=int16)
-    """
+    """The elements with their bytes in reverse order."""
     size = self.aval.dtype.itemsize
     if size == 1:
         return self

@@ -154,10 +154,22 @@ PROPERTIES: dict[str, Function] = {
 
 
 def _compress(self: Any, condition: Any, axis: Any = None, **options: Any) -> Any:
+    """The slices along `axis` for which `condition` holds: `hloom.numpy.compress`.
+
+    >>> jnp.array([7, 8, 9]).compress(jnp.array([True, False, True]))
+    Array([7, 9], dtype=int32)
+    """
     return taking.compress(condition, self, axis, **options)
 
 
 def _byteswap(self: Any, inplace: bool = False) -> Any:
+    """The elements with their bytes in reverse order.
+
+    Differs from NumPy: `inplace=True` raises ImmutableArrayError, for arrays do not change.
+
+    >>> jnp.array([1], jnp.int16).byteswap()
+    Array([256], dtype=int16)
+    """
     if inplace:
         way = method_code(source.here(), "{x} = {x}.byteswap()", ())
         raise errors.ImmutableArrayError.method("byteswap(inplace=True)", way)
