@@ -97,6 +97,6 @@ $(VENV)/ready-%: setup.cfg pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv313 build dist src/*.egg-info .hypothesis \
+	rm -rf .venv .venv-bench .venv313 build dist docs/api src/*.egg-info .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests property_tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
