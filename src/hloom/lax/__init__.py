@@ -1,4 +1,4 @@
-"""The strict layer, `hloom.lax`: operations and control flow.  Re-exports only.
+"""The strict layer, `hloom.lax`: operations and control flow.
 
 Strict means: no promotion of dtypes, no broadcasting of ranks.  The elementwise functions of two
 and three operands repeat axes of size 1 beside operands of the same rank, and take 0-d operands

@@ -1,4 +1,4 @@
-"""`hloom.lax.linalg`: strict linear algebra, by LAPACK.  Re-exports only.
+"""`hloom.lax.linalg`: strict linear algebra, by LAPACK.
 
 Beside JAX's names there are `lu_solve`, `polar` and `solve`.  Names ending in `_p` are primitives.
 """

@@ -1,4 +1,4 @@
-"""The lenient layer, `hloom.numpy`: NumPy's functions on our arrays.  Re-exports, by chapter."""
+"""The lenient layer, `hloom.numpy`: NumPy's functions, which promote and broadcast operands."""
 
 from numpy import (  # constants, and the class of dtypes
     base_repr,

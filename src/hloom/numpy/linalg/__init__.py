@@ -1,4 +1,4 @@
-"""`hloom.numpy.linalg`: NumPy's linear algebra, as yet without decompositions.  Re-exports."""
+"""`hloom.numpy.linalg`: NumPy's linear algebra, as yet without decompositions."""
 
 from hloom.errors.absent import absent as _absent
 from hloom.numpy.linalg.norms import LinAlgError as LinAlgError
