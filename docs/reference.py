@@ -24,7 +24,9 @@ from typing import Any, ForwardRef, NamedTuple, get_origin
 
 import hloom
 from docs import markup
+from hloom.core.context import OPTIONS
 from hloom.errors.absent import Absent
+from hloom.numpy.operators import BINARY, COMPARISONS, REFLECTED
 
 #: Public module -> what it is.  The ones that have a page for each family are `PARTED`.
 MODULES = {
@@ -345,6 +347,7 @@ def linked(path: str, value: Any) -> markup.Link:
 #: What users get from a function and have no public name for, on the page of that function.
 RESULTS = {
     "hloom/arrays": ["hloom.numpy.indexing.updates.AtIndex"],
+    "hloom/options": ["hloom.config.Options"],
     "hloom/transformations": [
         "hloom.control.jit.stages.Traced",
         "hloom.control.jit.stages.Lowered",
@@ -384,8 +387,7 @@ def text_of_page(page: str, entries: list[Entry]) -> str:
         about = () if last in folders(package) else sentence_of(section)
         parts += [heading(words(section), "-"), *about]
         parts += [directive(entry) for entry in members]
-    if page == "hloom/arrays":
-        parts += members_of_array()
+    parts += MORE_OF[page]() if page in MORE_OF else ()
     parts += [result(path) for path in RESULTS.get(page, ())]
     return "\n\n".join(parts) + "\n"
 
@@ -500,7 +502,32 @@ def members_of_array() -> list[str]:
         parts += [heading(title, "-"), table(rows)]
         parts += [f".. {form}:: Array.{x}" for x, value in there.items() if is_one(value)]
     absent = {x: value for x, value in found.items() if isinstance(value, Absent)}
+    parts += operators_of_array()
     return [*parts, heading("Of other arrays", "-"), *elsewhere(absent)]
+
+
+#: Operators that are no rows of `BINARY` or `COMPARISONS`.
+OTHER_OPERATORS = {
+    "x ** y": "power",
+    "divmod(x, y)": "divmod",
+    "-x": "negative",
+    "+x": "positive",
+    "~x": "invert",
+    "abs(x)": "absolute",
+    "round(x)": "round",
+}
+
+
+def operators_of_array() -> list[str]:
+    """Which function an operator is."""
+    symbols = {method: symbol for symbol, method in REFLECTED.items()}
+    found = {f"x {symbols[f'__r{name}__']} y": fun.__name__ for name, fun in BINARY.items()}
+    found |= {f"x {symbol} y": fun.__name__ for symbol, fun in COMPARISONS.values()}
+    rows = [
+        f"   * - ``{operator}``\n     - :py:obj:`hloom.numpy.{name}`"
+        for operator, name in (found | OTHER_OPERATORS).items()
+    ]
+    return [heading("Operators", "-"), ".. list-table::\n   :class: names\n\n" + "\n".join(rows)]
 
 
 def elsewhere(absent: dict[str, Absent]) -> list[str]:
@@ -512,8 +539,27 @@ def elsewhere(absent: dict[str, Absent]) -> list[str]:
     ]
 
 
+def all_options() -> list[str]:
+    """What `hloom.config` holds."""
+    rows = [
+        f"   * - ``{name}``\n     - ``{default!r}``\n     - {about}"
+        for name, (default, _, about) in OPTIONS.items()
+    ]
+    return [
+        heading("All options", "-"),
+        "An option is an attribute of :py:obj:`hloom.config`, and has a variable in the "
+        "environment: ``HLOOM_EXACT=1``. The second column has what holds without either.",
+        ".. list-table::\n   :class: names\n\n" + "\n".join(rows),
+    ]
+
+
+#: Page -> what makes the sections that follow from a table of the source.
+MORE_OF = {"hloom/arrays": members_of_array, "hloom/options": all_options}
+
+
 def result(path: str) -> str:
-    listed = members_of(pkgutil.resolve_name(path))
+    module, _, name = path.rpartition(".")
+    listed = members_of(getattr(import_module(module), name))
     return f"{heading(words(path), '-')}\n\n.. autoclass:: {path}{listed}"
 
 

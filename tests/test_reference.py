@@ -13,6 +13,7 @@ import hloom
 import hloom.numpy as jnp
 from docs import markup, reference
 from hloom import lax
+from hloom.core.context import OPTIONS
 
 ENTRY = re.compile(r"^\.\. auto(?:function|class|exception|data):: (\S+)$", re.MULTILINE)
 MODULE = re.compile(r"^\.\. py:(?:current)?module:: (\S+)$", re.MULTILINE)
@@ -58,9 +59,15 @@ def test_every_row_of_the_tables_says_something(pages: dict[str, str]) -> None:
     assert "     -" not in rows
 
 
+def test_all_options_are_listed(pages: dict[str, str]) -> None:
+    for name in OPTIONS:
+        assert f"``{name}``" in pages["hloom/options"]
+
+
 def test_array_has_its_attributes_methods_and_updates(pages: dict[str, str]) -> None:
     text = pages["hloom/arrays"]
-    for listed in ("autoattribute:: Array.T", "automethod:: Array.sum", "AtIndex", "``x.cpu``"):
+    members = ("autoattribute:: Array.T", "automethod:: Array.sum", "AtIndex", "``x.cpu``")
+    for listed in (*members, "``x @ y``\n     - :py:obj:`hloom.numpy.matmul`"):
         assert listed in text
 
 
