@@ -11,7 +11,7 @@ import hloom
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))
 
-from docs import markup, reference  # noqa: E402
+from docs import markup, public, reference  # noqa: E402
 
 project = "hloom"
 author = "The hloom authors"
@@ -45,22 +45,22 @@ def write_reference(app):
 
 def document(app, what, name, obj, options, lines):
     """The docstring of a name, as reStructuredText."""
-    entry = reference.entries().get(name)
+    entry = public.entries().get(name)
     if name.startswith("hloom.Array."):  # of a slot Sphinx passes a mark
         obj = inspect.getattr_static(hloom.Array, name.rpartition(".")[2])
-    text = reference.text_of(entry) if entry else reference.text_of_member(name, obj)
-    lines[:] = markup.rst(text, reference.linked(name, obj))
+    text = public.text_of(entry) if entry else public.text_of_member(name, obj)
+    lines[:] = markup.rst(text, public.linked(name, obj))
 
 
 def call(app, what, name, obj, options, signature, returns):
     """How a function is called, with its annotations as they are written."""
     if what in ("function", "method", "class"):
-        return reference.signature(obj, bound=what == "method"), ""
+        return public.signature(obj, bound=what == "method"), ""
 
 
 def source_of(app, module, name):
     """The module that defines a public name, for the link to its source."""
-    entry = reference.entries().get(f"{module}.{name}")
+    entry = public.entries().get(f"{module}.{name}")
     return entry and entry.home
 
 
@@ -68,7 +68,7 @@ def name_types(app, tree):
     """Let a type in a signature be hloom's only where hloom has it: `bool` there is Python's."""
     for type_ in [*tree.findall(pending_xref)]:
         if type_["reftype"] == "class":
-            path = reference.types().get(type_["reftarget"])
+            path = public.types().get(type_["reftarget"])
             if path:
                 type_["reftarget"] = path
             else:

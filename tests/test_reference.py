@@ -11,7 +11,7 @@ import pytest
 
 import hloom
 import hloom.numpy as jnp
-from docs import markup, reference
+from docs import markup, public, reference
 from hloom import lax
 from hloom.core.context import OPTIONS
 
@@ -33,10 +33,10 @@ def names(text: str) -> list[str]:
 @pytest.mark.parametrize("module", [hloom, jnp, lax], ids=["hloom", "numpy", "lax"])
 def test_every_public_name_is_on_exactly_one_page(module: object, pages: dict[str, str]) -> None:
     listed = collections.Counter(name for text in pages.values() for name in names(text))
-    public = [x for x in getattr(module, "__all__", dir(module)) if not x.startswith("_")]
+    there = [x for x in getattr(module, "__all__", dir(module)) if not x.startswith("_")]
     places = {
         name: listed[f"{module.__name__}.{name}"]
-        for name in public
+        for name in there
         if not inspect.ismodule(getattr(module, name))
     }
     assert len(places) > 30
@@ -44,12 +44,12 @@ def test_every_public_name_is_on_exactly_one_page(module: object, pages: dict[st
 
 
 def test_every_public_module_has_a_page() -> None:
-    public = {f"hloom.{x}" for x in hloom.__all__ if inspect.ismodule(getattr(hloom, x))}
-    assert public <= {*reference.MODULES}
+    modules = {f"hloom.{x}" for x in hloom.__all__ if inspect.ismodule(getattr(hloom, x))}
+    assert modules <= {*public.MODULES}
 
 
 def test_every_entry_says_something() -> None:
-    silent = [path for path, entry in reference.entries().items() if not reference.text_of(entry)]
+    silent = [path for path, entry in public.entries().items() if not public.text_of(entry)]
     assert silent == []
 
 
@@ -72,29 +72,27 @@ def test_array_has_its_attributes_methods_and_updates(pages: dict[str, str]) -> 
 
 
 def test_a_new_function_is_on_the_page_of_the_family_that_defines_it() -> None:
-    entry = reference.Entry("hloom.numpy", "new", None, "hloom.numpy.pointwise.powers", 1, None)
+    entry = public.Entry("hloom.numpy", "new", None, "hloom.numpy.pointwise.powers", 1, None)
     assert (entry.page, reference.section_of(entry)) == ("numpy/pointwise", entry.home)
 
 
 def test_pages_name_only_places_that_there_are() -> None:
     """A row of `PLACES` that decides about nothing is a row of a module that is gone."""
-    homes = [f"{x.module} {x.home}.{x.name}." for x in reference.entries().values()]
-    rows = [f"{module} {place}." for module, at in reference.PLACES.items() for place in at]
+    homes = [f"{x.module} {x.home}.{x.name}." for x in public.entries().values()]
+    rows = [f"{module} {place}." for module, at in public.PLACES.items() for place in at]
     assert [row for row in rows if not any(home.startswith(row) for home in homes)] == []
 
 
 def test_signatures_are_those_of_the_decorated_functions() -> None:
-    assert reference.signature(jnp.sin) == "(x, /)"
-    assert reference.signature(lax.sin) == "(x, *, accuracy=None)"
-    assert "where=None" in str(reference.signature(jnp.sum))
-    assert "static_argnums: int | Iterable[int] | None = None" in str(
-        reference.signature(hloom.jit)
-    )
+    assert public.signature(jnp.sin) == "(x, /)"
+    assert public.signature(lax.sin) == "(x, *, accuracy=None)"
+    assert "where=None" in str(public.signature(jnp.sum))
+    assert "static_argnums: int | Iterable[int] | None = None" in str(public.signature(hloom.jit))
     wrapped = [
         entry.path
-        for entry in reference.entries().values()
-        if inspect.isroutine(entry.value) and reference.is_ours(entry)
-        if reference.signature(entry.value) in (None, "(*args, **kwargs)")
+        for entry in public.entries().values()
+        if inspect.isroutine(entry.value) and public.is_ours(entry)
+        if public.signature(entry.value) in (None, "(*args, **kwargs)")
     ]
     assert wrapped == []
 
@@ -119,8 +117,8 @@ def test_docstrings_keep_their_characters(text: str, lines: list[str]) -> None:
 def test_docstrings_are_what_the_pages_take() -> None:
     """Names in pairs of backticks; indented are code and what goes on in a list, nothing else."""
     wrong = []
-    for path, entry in reference.entries().items():
-        for kind, block in markup.blocks(reference.text_of(entry)):
+    for path, entry in public.entries().items():
+        for kind, block in markup.blocks(public.text_of(entry)):
             indented = [line for line in block.splitlines()[1:] if line.startswith(" ")]
             listed = [line for line in block.splitlines() if markup.ITEM.match(line)]
             if kind == "text" and (indented or block.count("`") % 2):
@@ -131,14 +129,16 @@ def test_docstrings_are_what_the_pages_take() -> None:
 
 
 def test_names_of_public_functions_are_links_but_not_those_of_parameters() -> None:
-    link = reference.linked("hloom.numpy.take", jnp.take)
+    link = public.linked("hloom.numpy.take", jnp.take)
     assert link("where") == "hloom.numpy.where"
     assert link("lax.gather") == "hloom.lax.gather"
     assert link("indices") is None  # a parameter of `take`, and a function beside it
     assert link("numpy.ndarray") is None
 
 
-@pytest.mark.parametrize("module", [markup, reference], ids=["markup", "reference"])
+@pytest.mark.parametrize(
+    "module", [markup, public, reference], ids=["markup", "public", "reference"]
+)
 def test_examples(module: object) -> None:
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     assert doctest.testmod(module, optionflags=options).failed == 0
