@@ -58,7 +58,14 @@ TITLES = {
 
 
 #: Last part of a module -> its title, if not the same with a large letter.
-SPELLED = {"fft": "FFT", "ieee": "IEEE", "jit": "Compilation", "nans": "NaN", "numpy": "NumPy"}
+SPELLED = {
+    "fft": "FFT",
+    "ieee": "IEEE",
+    "jit": "Compilation",
+    "nans": "NaN",
+    "numpy": "NumPy",
+    "table": "Dtypes",
+}
 
 
 def pages() -> dict[str, str]:
