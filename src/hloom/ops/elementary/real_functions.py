@@ -1,7 +1,7 @@
 """Elementary functions of f32 and f64, as lowerings and complex formulas use them.
 
-XLA's own operations serve where they are right and fast; elsewhere the programs of `programs_f32`
-and `programs_f64`.  Each is a function of `Term`s of one dtype.
+XLA's own operations serve where they are right and fast; elsewhere the programs of `real_f32`
+and `real_f64`.  Each is a function of `Term`s of one dtype.
 """
 
 from __future__ import annotations

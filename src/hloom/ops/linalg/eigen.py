@@ -173,13 +173,8 @@ class Eig(MatrixFunction):
         return [ShapedArray(a.shape[:-1], dtype), *[vectors] * left, *[vectors] * right]
 
     def one(self, a: Any, *, left: bool, right: bool) -> list[Any]:
-        if not a.size:
-            return [a[0:0].reshape(0), *[a] * (left + right)]
-        values, v = np.linalg.eig(a)
-        found = [values]
-        if left:
-            found.append(definitions.normalized(np.linalg.inv(v).conj().T.astype(np.complex128)))
-        return [*found, v] if right else found
+        check_finite(a)
+        return definitions.eig(a, left, right)
 
     def emit(
         self, block: Any, out: Sequence[ShapedArray], a: Any, *, left: bool, right: bool
