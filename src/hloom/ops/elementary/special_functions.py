@@ -280,32 +280,34 @@ _BERNOULLI = (
 )  # fmt: skip
 
 
-def _zeta_of_positive(x: Term, q: Term, terms: int) -> Term:
-    """Euler and Maclaurin's summation of `(q + k)**-x` after some terms, for q > 0 and x > 1."""
-    total = q.apply("power", -x)
+def _zeta_of_positive(x: Term, q: Term, unit: Term, terms: int) -> Term:
+    """The sum of `((q + k) / unit)**-x` for q > 0, x > 1: Euler and Maclaurin, after some terms."""
+    total = (q / unit).apply("power", -x)
     for k in range(1, terms):
-        total = total + (q + float(k)).apply("power", -x)
+        total = total + ((q + float(k)) / unit).apply("power", -x)
     a = q + float(terms)
     z = 1.0 / (a * a)
     series = x.full(0.0)
     for k in reversed(range(len(_BERNOULLI))):
         rising = (x + float(2 * k - 1)) * (x + float(2 * k)) if k else x
         series = rising * z * (series + _BERNOULLI[k])
-    scale = a.apply("power", 1.0 - x)
+    scale = (a / unit).apply("power", 1.0 - x) * unit
     rest = scale * (1.0 / (x - 1.0) + 0.5 / a + series)
-    return total + where(scale > 0.0, rest, 0.0)  # a series of infinite x is NaN
+    # A series of infinite x is NaN, and so is the rest of an infinite sum.
+    return where((scale > 0.0) & (total < math.inf), total + rest, total)
 
 
-def _zeta_of_negative(x: Term, q: Term, mirrored: Term, terms: int) -> Term:
-    """For whole x, from `mirrored`, zeta(x, 1 - q), and the sum over all k, which has period 1."""
+def _zeta_of_negative(x: Term, q: Term, unit: Term, mirrored: Term, terms: int) -> Term:
+    """For whole x, from `mirrored`, the sum for 1 - q, and that over all k, which has period 1."""
     part, odd = q - q.nearest(), is_odd(x)
-    first = abs(part).apply("power", -x)
+    first = (abs(part) / unit).apply("power", -x)
     first = where(odd & (part < 0.0), -first, first)
     above, below = _pair(
-        lambda x, y: _zeta_of_positive(x, y, terms), (x, 1.0 + part), (x, 1.0 - part)
+        lambda *xs: _zeta_of_positive(*xs, terms), (x, 1.0 + part, unit), (x, 1.0 - part, unit)
     )
     rest = below - mirrored
-    return first + above + where(odd, -rest, rest)
+    value = where(abs(first) == math.inf, first, first + above + where(odd, -rest, rest))
+    return where(odd & (abs(part) == 0.5), mirrored, value)  # the sum over all k is 0
 
 
 def _pair(function: Callable[..., Term], *calls: tuple[Term, ...]) -> list[Term]:
@@ -325,41 +327,50 @@ def is_odd(x: Term) -> Term:
 
 def zeta(x: Term, q: Term) -> Term:
     """4 ulp, of negative q 1e-15 of the largest summand; XLA's own is wrong where q < -9."""
-    dtype, terms = x.dtype, 4 if x.dtype == FLOAT32 else 10
-    x, q = x.to(FLOAT64), q.to(FLOAT64)
-    value = _zeta_of_positive(x, where(q > 0.0, q, 1.0 - q), terms)
-    value = _zeta_where_negative(x, q, value, terms)
+    x, q, dtype = x.to(FLOAT64), q.to(FLOAT64), x.dtype
+    return _scaled_zeta(x, q, x.full(1.0), 4 if dtype == FLOAT32 else 10).to(dtype)
+
+
+def _scaled_zeta(x: Term, q: Term, unit: Term, terms: int) -> Term:
+    """zeta(x, q) times `unit**x`, which is in each of its terms: neither may be a float alone."""
+    value = _zeta_of_positive(x, where(q > 0.0, q, 1.0 - q), unit, terms)
+    value = _zeta_where_negative(x, q, unit, value, terms)
     value = where((q <= 0.0) & (x != x.floor()), math.nan, value)
     value = where((q <= 0.0) & (q == q.floor()), math.inf, value)
     value = where((q == math.inf) & (x == x), 0.0, value)
-    return where(x == 1.0, math.inf, where(x > 1.0, value, math.nan)).to(dtype)
+    return where(x == 1.0, math.inf, where(x > 1.0, value, math.nan))
 
 
-def _zeta_where_negative(x: Term, q: Term, value: Term, terms: int) -> Term:
+def _zeta_where_negative(x: Term, q: Term, unit: Term, value: Term, terms: int) -> Term:
     """Of many numbers only if one is negative, in a loop of at most one turn: see `replaced_if`."""
 
     def again(inner: Any, again: Any, *state: Any) -> Any:
         return again
 
     def turn(inner: Any, again: Any, *state: Any) -> list[Any]:
-        x, q, value = (Term(inner, s) for s in state)
-        value = where(q > 0.0, value, _zeta_of_negative(x, q, value, terms))
-        return [inner.constant(False, ShapedArray((), BOOL)), *state[:2], value.operand]
+        x, q, unit, value = (Term(inner, s) for s in state)
+        value = where(q > 0.0, value, _zeta_of_negative(x, q, unit, value, terms))
+        return [inner.constant(False, ShapedArray((), BOOL)), *state[:-1], value.operand]
 
     if q.size < real_functions.MANY:
-        return where(q > 0.0, value, _zeta_of_negative(x, q, value, terms))
-    state = [holds_anywhere((q < 0.0) & (q != q.floor())), x, q, value]
-    return Term(q.block, q.block.while_loop(again, turn, [s.operand for s in state])[3])
+        return where(q > 0.0, value, _zeta_of_negative(x, q, unit, value, terms))
+    state = [holds_anywhere((q < 0.0) & (q != q.floor())), x, q, unit, value]
+    return Term(q.block, q.block.while_loop(again, turn, [s.operand for s in state])[-1])
 
 
 def polygamma(n: Term, x: Term) -> Term:
-    """(-1)**(n+1) n! zeta(n + 1, x), and digamma for n = 0."""
+    """(-1)**(n+1) n! zeta(n + 1, x), and digamma for n = 0.
+
+    From n = 20 on n! is taken into the terms, since one factor may overflow and the other vanish.
+    """
     dtype, made = n.dtype, SHORT if n.dtype == FLOAT32 else LONG
     order = n.to(FLOAT64)
     whole = (order >= 0.0) & (order < math.inf) & (order == order.floor())
     safe = where(whole, order, 1.0)
-    factorial = real_functions.exp(lgamma_of_positive(safe + 1.0, made))
-    size = factorial * zeta(safe + 1.0, x.to(FLOAT64))
+    many, log = safe >= 20.0, lgamma_of_positive(safe + 1.0, made)
+    factor = real_functions.exp(where(many, log / (safe + 1.0), log))
+    size = _scaled_zeta(safe + 1.0, x.to(FLOAT64), where(many, factor, 1.0), 10)
+    size = size * where(many, x.full(1.0).to(FLOAT64), factor)
     value = where(is_odd(safe), size, -size).to(dtype)
     return where(order == 0.0, digamma(x), where(whole, value, math.nan))
 
