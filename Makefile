@@ -11,6 +11,8 @@
 #   make semantics   docs/semantics.md anew, from the table of decisions
 #   make names       docs/names.md anew: which names of NumPy and jax are there
 #   make walk        docs/walk.md anew: its listings, the code it quotes, its drawings
+#   make polynomials docs/polynomials.md anew: how coefficients were made, and how exact they are
+#   make fits        the slow tests: that page is current, and no table worse than it claims to be
 #   make clean       takes away all that the others made
 #
 # Each target makes the environment it needs, once.  PYTHON=... picks the interpreter,
@@ -32,7 +34,7 @@ export PYTHONPATH := $(CURDIR)/src
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names walk clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names walk polynomials fits clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
@@ -84,6 +86,12 @@ names: $(VENV)/ready-test
 
 walk: $(VENV)/ready-test
 	$(RUN) docs/walk.py
+
+polynomials: $(VENV)/ready-test
+	$(RUN) -m docs.fits > docs/polynomials.md
+
+fits: $(VENV)/ready-test
+	$(PYTEST) -m slow tests/test_fits.py
 
 # One environment, filled as far as a target asks: .venv/ready-demo has what the demo needs.
 $(VENV)/ready-%: setup.cfg pyproject.toml
