@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,10 @@ SOURCE = ROOT / "src" / "hloom"
 
 
 # ---- fitting -----------------------------------------------------------------------------------
+def test_the_examples_of_fitting() -> None:
+    assert doctest.testmod(fitting) == (0, 3)
+
+
 def test_the_closest_polynomial_to_a_power_is_less_a_chebyshev_polynomial() -> None:
     for power in (2, 3, 6):
         fit = fitting.minimax(partial(pow, exp=power), (-1, 1), power - 1)
@@ -122,7 +127,7 @@ def _assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _numbers(node: ast.AST) -> list[ast.expr]:
-    """What stands side by side in a display or a call."""
+    """The items of a tuple or list, the arguments of a call."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return node.elts
     return node.args if isinstance(node, ast.Call) else []

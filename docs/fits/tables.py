@@ -31,7 +31,7 @@ class Way(NamedTuple):
     name: str
     make: Callable[[fitting.Function, fitting.Interval, int], list[Any]] | None
     total: Callable[[Sequence[Any], Any], Any] = fitting.polynomial
-    closest: bool = True  # the closest polynomial is worth to be compared with
+    closest: bool = True  # whether the closest polynomial is worth comparing with
 
 
 class Table(NamedTuple):

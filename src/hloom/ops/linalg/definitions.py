@@ -16,7 +16,7 @@ from hloom.core.support.lazy import LazyModule
 
 NDArray = np.ndarray[Any, Any]
 
-scipy_linalg = LazyModule("scipy.linalg")  # 0.1 s, which only this engine and the tests need
+scipy_linalg = LazyModule("scipy.linalg")  # 0.3 s, which only this engine and the tests need
 scipy_lapack = LazyModule("scipy.linalg.lapack")
 
 
