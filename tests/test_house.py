@@ -45,6 +45,16 @@ kept = pickle.loads(pickle.dumps(x.astype(jnp.bfloat16).at[0].set(1)))
 np.from_dlpack(x)
 """
 
+BY_SCIPY = """
+import numpy as np
+from hloom.ops.elementary import special_definitions
+from hloom.ops.linalg import definitions
+
+special_definitions.lgamma(np.array([2.5]))
+definitions.schur(np.eye(3) + 1)
+definitions.lu(np.eye(3))
+"""
+
 HEAVY = [
     "asyncio", "hloom.testing", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich",
     "scipy",
@@ -77,6 +87,10 @@ def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 def test_a_program_never_tries_to_import_jax(tmp_path: Path) -> None:
     python("-c", GUARD + PROGRAM + NO_ATTEMPTS, cwd=tmp_path)
+
+
+def test_definitions_by_scipy_never_try_to_import_jax(tmp_path: Path) -> None:
+    python("-c", GUARD + BY_SCIPY + NO_ATTEMPTS, cwd=tmp_path)
 
 
 def test_the_tour_never_tries_to_import_jax(tmp_path: Path) -> None:
