@@ -7,6 +7,7 @@ import doctest
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,6 +52,19 @@ def test_the_weighted_error_of_the_closest_quotient_has_all_its_extrema(denomina
     ]  # fmt: skip
     signs = [error > 0 for error in errors if abs(error) > 0.99 * fit.error]
     assert 1 + sum(a != b for a, b in zip(signs, signs[1:])) == 4 + denominator
+
+
+def test_no_polynomial_is_closer_where_the_weight_changes_its_sign() -> None:
+    def error(polynomial: list[Any]) -> Any:
+        points = fitting.nodes((-1, 1), 400)
+        return max(abs(t * (mp.exp(t) - fitting.polynomial(polynomial, t))) for t in points)
+
+    closest = fitting.minimax(mp.exp, (-1, 1), 4, lambda t: t)
+    assert abs(error(closest.numerator) / closest.error - 1) < 2e-3
+    others = [closest.numerator[:k] + [c * (1 + s)] + closest.numerator[k + 1 :]
+              for k, c in enumerate(closest.numerator) for s in (-1e-4, 1e-4)]  # fmt: skip
+    others.append(fitting.interpolation(mp.exp, (-1, 1), 5))
+    assert closest.error < min(map(error, others))
 
 
 def test_interpolation_and_series_give_a_polynomial_back() -> None:

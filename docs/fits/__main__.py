@@ -12,9 +12,9 @@ polynomials. This page says how their coefficients were made, so that they can b
 how far each polynomial is from its function. `make polynomials` writes it, from the rows in
 `docs/fits/tables.py`; `make fits` tests that it is current.
 
-Most are interpolations at Chebyshev's nodes, or Chebyshev's series, with one or two coefficients
-more than the closest polynomial would need: no iteration makes them, and the same bits come out
-each time. *Error* is the largest relative error of the function over the interval, in exact
+Most are interpolations at Chebyshev's nodes, or Chebyshev's series. Before their coefficients are
+rounded they have up to ten times the least error that is possible, which counts for nothing where
+they are used; but no iteration makes them, and the same bits come out each time. *Error* is the largest relative error of the function over the interval, in exact
 arithmetic, with the coefficients rounded as they are used; *claim* is what the source says.
 *Least* is the error of the closest polynomial of that degree, found by Remez' exchange, before its
 coefficients are rounded. Below 1e-16 nearly all of the error is that of rounding the first ones.
@@ -29,12 +29,13 @@ def row(table: Table) -> str:
     shipped, made, error = table.coefficients, table.made_anew(), float(table.error())
     assert made in (shipped, None), f"{table.name} in the source is not what is made: {made}"
     assert error <= table.claim <= 2 * error, f"{table.name} has an error of {error:.2g}"
-    least = f"{float(table.least_error()):.2g}" if table.way.closest else ""
+    least = float(table.least_error()) if table.way.closest else None
+    assert least is None or least <= error, f"nothing is closer than the closest: {table.name}"
     equation = f"`{table.function}` | `{table.approximation}` | `{table.low}` | `{table.high}`"
     size = f"{len(shipped)} {table.dtype}"
     return (
         f"| `{table.name}` | {equation} | {table.way.name} | {size} "
-        f"| {table.claim:g} | {error:.2g} | {least} |\n"
+        f"| {table.claim:g} | {error:.2g} | {'' if least is None else f'{least:.2g}'} |\n"
     )
 
 

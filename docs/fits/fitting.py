@@ -117,11 +117,12 @@ def minimax(
 ) -> Fit:
     """The quotient of two polynomials whose largest weighted error is least: Remez' exchange.
 
-    It is looked for on a grid of 40 points for each extremum, which misses 0.1 % of the error.
+    Of the weight only the size counts: what alternates is the sign of function less quotient.  The
+    extrema are looked for on a grid, of 40 points for each: that misses 0.1 % of the error.
     """
     size = degree + denominator + 2  # extrema of equal height and alternating sign
     points = nodes(interval, 40 * size)
-    values, weights = sampled(function, points), sampled(weight, points)
+    values, weights = sampled(function, points), [abs(w) for w in sampled(weight, points)]
     chosen = [40 * k + 20 for k in range(size)]
     level = mpf(0)
     for _ in range(40):
