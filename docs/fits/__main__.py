@@ -13,11 +13,13 @@ how far each polynomial is from its function. `make polynomials` writes it, from
 `docs/fits/tables.py`; `make fits` tests that it is current.
 
 Most are interpolations at Chebyshev's nodes, or Chebyshev's series. Before their coefficients are
-rounded they have up to ten times the least error that is possible, which counts for nothing where
-they are used; but no iteration makes them, and the same bits come out each time. *Error* is the largest relative error of the function over the interval, in exact
-arithmetic, with the coefficients rounded as they are used; *claim* is what the source says.
-*Least* is the error of the closest polynomial of that degree, found by Remez' exchange, before its
-coefficients are rounded. Below 1e-16 nearly all of the error is that of rounding the first ones.
+rounded they have up to about ten times the least error that is possible, which counts for nothing
+where they are used; but no iteration makes them, and the same bits come out each time.
+
+*Claim* is what the source says; *error* is the largest relative error of the function over the
+interval, in exact arithmetic, with the coefficients rounded as they are used. *Least* is the error
+of the closest polynomial of that degree, found by Remez' exchange, before its coefficients are
+rounded. Below 1e-16 nearly all of the error is that of rounding the first ones.
 
 | table | function | approximation | x from | to | made by | size | claim | error | least |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
