@@ -65,6 +65,40 @@ def interpolation(function: Function, interval: Interval, count: int) -> list[An
     return list(mp.lu_solve(powers, mp.matrix(sampled(function, points))))
 
 
+def quotient(
+    function: Function, interval: Interval, degree: int, denominator: int
+) -> tuple[list[Any], list[Any]]:
+    """The quotient p/q with a small relative error; q begins with 1.
+
+    Least squares, in which points of large errors count more from step to step (Lawson), and q is
+    that of the step before where it divides: 12 steps, of which the best is taken.
+    """
+    points = nodes(interval, 160)[::-1]
+    values = sampled(function, points)
+    emphasis, below = [mpf(1)] * len(points), [mpf(1)] * len(points)
+    steps = []
+    for step in range(12):
+        scales = [e / v / b for e, v, b in zip(emphasis, values, below)]
+        rows = [
+            [s * t**k for k in range(degree + 1)]
+            + [-s * v * t**k for k in range(1, denominator + 1)]
+            for t, v, s in zip(points, values, scales)
+        ]
+        right = [s * v for v, s in zip(values, scales)]
+        made = list(mp.lu_solve(mp.matrix(rows), mp.matrix(right)))
+        p, q = made[: degree + 1], [mpf(1), *made[degree + 1 :]]
+        below = [polynomial(q, t) for t in points]
+        errors = [polynomial(p, t) / b / v - 1 for t, v, b in zip(points, values, below)]
+        worst = max(map(abs, errors))
+        steps.append((worst, p, q))
+        if step > 2:
+            emphasis = [
+                e * (mpf("0.3") + abs(error) / worst) ** mpf("0.5")
+                for e, error in zip(emphasis, errors)
+            ]
+    return min(steps, key=lambda found: found[0])[1:]
+
+
 def expansion(function: Function, interval: Interval, count: int) -> list[Any]:
     """The first coefficients of Chebyshev's series, the first one to be halved.
 

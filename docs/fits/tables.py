@@ -130,8 +130,22 @@ def _odd_part(function: fitting.Function, interval: fitting.Interval, count: int
     return fitting.interpolation(expm1.target, expm1.interval, 2 * count)[1::2]
 
 
+def _quotient(function: fitting.Function, interval: fitting.Interval, count: int) -> list[Any]:
+    """p, then q without its 1; p has one or two coefficients more."""
+    degree = count // 2
+    p, q = fitting.quotient(function, interval, degree, count - degree - 1)
+    return [*p, *q[1:]]
+
+
+def _total_of_quotient(coefficients: Sequence[Any], t: Any) -> Any:
+    terms = len(coefficients) // 2 + 1
+    below = fitting.polynomial([mpf(1), *coefficients[terms:]], t)
+    return fitting.polynomial(coefficients[:terms], t) / below
+
+
 INTERPOLATION = Way("interpolation", fitting.interpolation)
 SERIES = Way("Chebyshev's series in powers", fitting.series)
+QUOTIENT = Way("quotient by Lawson's steps", _quotient, _total_of_quotient, closest=False)
 EXPANSION = Way("Chebyshev's series", fitting.expansion, fitting.chebyshev)
 ODD_PART = Way("odd part of _EXPM1", _odd_part)
 FDLIBM = Way("fdlibm, e_log.c", None)
@@ -142,7 +156,7 @@ EULER_MACLAURIN = Way("DLMF 25.11.28", _bernoulli(mp.factorial), _euler_maclauri
 # ---- tables ------------------------------------------------------------------------------------
 NAMES = {name: getattr(mp, name) for name in (
     "pi", "inf", "sqrt", "exp", "expm1", "log", "ln", "log1p", "sin", "cos", "tan", "asin", "atan",
-    "sinh", "cosh", "atanh", "erfc", "loggamma", "digamma", "zeta", "besseli", "fsum", "mpf",
+    "sinh", "cosh", "atanh", "erf", "erfc", "loggamma", "digamma", "zeta", "besseli", "fsum", "mpf",
 )}  # fmt: skip
 NAMES["digamma_root"] = mp.findroot(mp.digamma, 1.46)
 
@@ -191,6 +205,7 @@ TABLES = [
     ),
     Table("real_f64._EXPM1", *EXPM1, INTERPOLATION, 2e-18),
     Table("real_f64._SINH", *SINH, "0", "1", INTERPOLATION, 1e-17),
+    Table("special_functions._ERF", "erf(x)", "x * P(x**2)", "sqrt(t)", "0", "4", QUOTIENT, 2e-9),
     Table("special_functions._ERFC_SHORT", *ERFC, SERIES, 8e-10),
     Table("special_functions._ERFC", *ERFC, SERIES, 6e-17),
     Table("special_functions._LGAMMA", *LGAMMA, SERIES, 7e-17),

@@ -56,13 +56,12 @@ _ERFC = (
 )  # fmt: skip
 
 
-# erf(x) / x in powers of x*x up to 16, a quotient of two polynomials to 2e-9.
+# erf(x) = x p(x*x) / q(x*x), x from 0 to 4, where the last five are those of q after its 1: by
+# Lawson's steps, to 2e-09.
 _ERF = (
     1.1283791693884573, 0.18520120588266975, 0.05431826711393464, 0.003849743697109991,
     0.0003796781922224071, 4.6866531121376154e-06, -1.3211697391679055e-08,
-)  # fmt: skip
-_ERF_BELOW = (
-    1.0, 0.4974637094447564, 0.11395902042549196, 0.015462590862538176, 0.0013076906746014375,
+    0.4974637094447564, 0.11395902042549196, 0.015462590862538176, 0.0013076906746014375,
     6.312844526644831e-05,
 )  # fmt: skip
 
@@ -73,7 +72,7 @@ def erf(x: Term) -> Term:
         return chlo("erf", x)
     d = clip(-4.0, x.to(FLOAT64), 4.0)
     z = d * d
-    return (d * polynomial(z, *_ERF) / polynomial(z, *_ERF_BELOW)).to(FLOAT32)
+    return (d * polynomial(z, *_ERF[:7]) / polynomial(z, 1.0, *_ERF[7:])).to(FLOAT32)
 
 
 def _scaled_erfc(a: Term, coefficients: tuple[float, ...]) -> Term:
