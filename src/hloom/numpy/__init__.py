@@ -25,7 +25,7 @@ from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
-from hloom.core.support.calls import tell as _tell
+from hloom.core.support.calls import publish as _publish
 from hloom.errors.absent import absent as _absent
 from hloom.numpy.attributes import astype
 from hloom.numpy.common.printing import (
@@ -457,5 +457,5 @@ from hloom.numpy.standard import __array_namespace_info__
 from hloom.numpy import operators  # isort: skip
 
 __getattr__ = _absent(__name__)
-_tell(globals(), __name__)
-_tell(vars(linalg), linalg.__name__)
+_publish(globals(), __name__)
+_publish(vars(linalg), linalg.__name__)

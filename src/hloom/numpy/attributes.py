@@ -23,7 +23,6 @@ from hloom.errors.texts import explain
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import check_order, dtype_argument
 from hloom.numpy.common.promotion import array_like
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.creation.creation import array
 from hloom.numpy.indexing import indexing
 from hloom.ops.common.linear import transpose
@@ -79,17 +78,12 @@ def method_astype(
     """
     if casting == "unsafe" and self.__class__ is Array and device is None:
         try:
-            execute, handlers, out, _ = _casts[get().key][self.aval, dtype]
-            made: Array = _new(Array)
-            (made._buf,) = execute([self._buf]).consume_with_handlers(handlers)
-            made.aval = out
-            return made
+            return _casts[get().key][self.aval, dtype]([self._buf])  # type: ignore[no-any-return]
         except (KeyError, RuntimeError, TypeError):
             pass
     return _astype(self, dtype, casting, copy, device)
 
 
-@keeps_width
 def _astype(self: Array, dtype: Any, casting: str, copy: bool, device: Any) -> Array:
     """The general way of `astype`."""
     check_device("astype", device)

@@ -12,7 +12,8 @@ from typing import Any
 from hloom import errors
 from hloom.core.array import Array
 from hloom.core.support import source
-from hloom.core.support.calls import is_plain, told
+from hloom.core.support.calls import is_plain, public
+from hloom.core.support.width import keeps_width
 from hloom.errors.absent import OF_ARRAYS, Absent
 from hloom.errors.rewriting import method_code
 from hloom.numpy import attributes, standard, ufuncs
@@ -252,9 +253,9 @@ def attach() -> None:
     for name, (symbol, function) in COMPARISONS.items():
         setattr(Array, f"__{name}__", eager.operators(function, _no_list(symbol))[0])
     for name, function in SPECIAL.items():
-        setattr(Array, name, function)
+        setattr(Array, name, keeps_width(function) if is_plain(function) else function)
     for name, function in METHODS.items():
-        setattr(Array, name, told(function, name) if is_plain(function) else function)
+        setattr(Array, name, public(function, name) if is_plain(function) else function)
     for name, function in PROPERTIES.items():
         setattr(Array, name, property(function, doc=function.__doc__))
     for name, way in attributes.ASSIGNED.items():

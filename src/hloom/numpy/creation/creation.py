@@ -25,7 +25,6 @@ from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.common import promotion
 from hloom.numpy.common.arguments import check_order, dtype_argument, shape_argument
 from hloom.numpy.common.sequences import NUMBERS, from_sequence, plain_value, put, unfit
-from hloom.numpy.common.width import keeps_width
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.pointwise.convert import convert_element_type_p, numpy_convert
 from hloom.ops.pointwise.convert import copy as copy_on_device
@@ -503,13 +502,11 @@ def _aval_like(name: str, a: Any, dtype: Any, shape: Any) -> ShapedArray:
     return aval if shape is None else aval.update(shape=shape_argument(name, shape))
 
 
-@keeps_width
 def _constant_like(name: str, a: Any, value: int, dtype: Any, shape: Any, device: Any) -> Array:
     check_device(name, device)
     return _filled(name, _aval_like(name, a, dtype, shape), value)
 
 
-@keeps_width
 def full_like(
     a: Any,
     fill_value: Any,

@@ -23,7 +23,6 @@ from hloom.numpy.common import eager, promotion
 from hloom.numpy.common.arguments import concrete_values, count_argument, dtype_argument
 from hloom.numpy.common.fitting import check_bounds
 from hloom.numpy.common.sequences import put
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.creation.creation import static
 from hloom.ops.common.linear import move, spread_scalar
 from hloom.ops.pointwise.arithmetic import add, div, mul, sub
@@ -81,7 +80,6 @@ def arange(
     return _numbers(start, stop, step, dtype)
 
 
-@keeps_width
 def _numbers(start: Any, stop: Any, step: Any, dtype: Any) -> Array:
     """The general way of `arange`."""
     names = ("start", "stop", "step") if stop is not None else ("stop", "stop", "step")
@@ -187,7 +185,6 @@ def _arange(
 
 
 # ---- linspace and its kin -----------------------------------------------------------------------
-@keeps_width
 def linspace(
     start: Any,
     stop: Any,
@@ -241,7 +238,6 @@ def _even_numbers(start: float, stop: float, spacing: Spacing) -> NDArray:
     return numbers
 
 
-@keeps_width
 def logspace(
     start: Any,
     stop: Any,
@@ -268,7 +264,6 @@ def logspace(
     return made
 
 
-@keeps_width
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Array:

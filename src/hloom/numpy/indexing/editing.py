@@ -21,7 +21,6 @@ from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axes_argument, axis_argument, count_argument, refuse_data
 from hloom.numpy.common.promotion import array_like, broadcast_to
 from hloom.numpy.common.reducing import cast_into, check_put
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.indexing.indexing import getitem
 from hloom.numpy.shapes.manipulation import ravel
 from hloom.ops.common.linear import broadcast_in_dim, constant, full, move
@@ -209,7 +208,6 @@ def _resized(x: Array, axis: int, size: int) -> list[int]:
 
 
 # ---- insert -------------------------------------------------------------------------------------
-@keeps_width
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """The array with `values` put in before the places `obj` along an axis.
 

@@ -300,6 +300,9 @@ def getitem(x: Any, index: Any) -> Any:
         raise
 
 
+getitem.is_public = True  # type: ignore[attr-defined]  # `eager.run` keeps the width
+
+
 def _row(x: Array, index: int, key: Any) -> Array:
     """`x[i]` for a Python integer: one program for all i."""
     aval = x.aval

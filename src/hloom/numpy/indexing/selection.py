@@ -40,7 +40,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
     return compare.select(*broadcast("where", (truth("where", condition), x, y), True))
 
 
-_choice = eager.ternary(_where, run=partial(eager.run, fitting=CASES))
+_choice = eager.ternary(_where, general=partial(eager.run, fitting=CASES))
 
 
 def where(

@@ -21,6 +21,7 @@ from hloom.core.support import source
 from hloom.core.support.calls import unknown_keyword
 from hloom.core.support.frames import hidden
 from hloom.core.support.tables import Tables
+from hloom.core.support.width import keeps_width
 from hloom.errors import ShapeError
 from hloom.errors.rewriting import at_place
 from hloom.errors.texts import explain, index_text, value_text
@@ -29,7 +30,6 @@ from hloom.numpy.common.arguments import warn
 from hloom.numpy.common.fitting import FITTED, fit
 from hloom.numpy.common.reducing import cast_into, check_put
 from hloom.numpy.common.sequences import unfit
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.indexing.index_plans import Layout, Outside, check_mask, parse, scalar_masks
 from hloom.numpy.indexing.indexing import (
     Basic,
@@ -187,7 +187,7 @@ class AtIndex:
         Array(-1, dtype=int32)
         """
         outside = _outside(_READ_MODES, mode, wrap_negative_indices)
-        return getitem_mode(self.array, self.index, outside, fill_value)
+        return _read(self.array, self.index, outside, fill_value)
 
     def set(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] = values`.
@@ -301,6 +301,7 @@ def _outside(modes: dict[str | None, str], mode: str | None, wrap: bool) -> Outs
 
 
 _tables = Tables()
+_read = keeps_width(getitem_mode)
 
 
 def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:

@@ -16,7 +16,6 @@ from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument
 from hloom.numpy.common.promotion import array_like, broadcast_to, promote_dtypes
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.indexing.nonzero import first_places, known_value, positions, size_argument
 from hloom.numpy.indexing.taking import at_known_places, take_at
 from hloom.numpy.order.searching import comparable, find
@@ -39,7 +38,6 @@ NDArray = np.ndarray[Any, Any]
 
 
 # ---- unique -------------------------------------------------------------------------------------
-@keeps_width
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, size: int | None = None,
@@ -240,7 +238,6 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
-@keeps_width
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """The different elements, where each is first, which each one is, how often each occurs.
 
@@ -254,7 +251,6 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     )
 
 
-@keeps_width
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
     """The different elements, and how often each occurs.
 
@@ -268,7 +264,6 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
     )
 
 
-@keeps_width
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
     """The different elements, and which of them each element is.
 
@@ -282,7 +277,6 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
     )
 
 
-@keeps_width
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements.
 
@@ -312,7 +306,6 @@ def _joined(x1: Any, x2: Any) -> Any:
     return concatenate([x1, x2], 0)
 
 
-@keeps_width
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements of both arrays, in ascending order.
 
@@ -324,7 +317,6 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     return unique(_joined(*_two("union1d", ar1, ar2)), size=size, fill_value=fill_value)
 
 
-@keeps_width
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,
@@ -385,7 +377,6 @@ def _filled_or_first(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
     return _filled_up(rows, at, count, fill_value)
 
 
-@keeps_width
 def setdiff1d(
     ar1: Any,
     ar2: Any,
@@ -432,7 +423,6 @@ def _setdiff(x1: Any, x2: Any, fill_value: Any, size: int, keep_order: bool) -> 
     return _filled_up(rows, at, count, fill_value)
 
 
-@keeps_width
 def setxor1d(
     ar1: Any,
     ar2: Any,

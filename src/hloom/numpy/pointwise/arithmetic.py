@@ -8,7 +8,6 @@ from hloom.numpy.common import domains, eager
 from hloom.numpy.common.domains import kind_of
 from hloom.numpy.common.fitting import fit
 from hloom.numpy.common.promotion import array_like, promote, promote_inexact
-from hloom.numpy.common.width import keeps_width
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
 
 
@@ -122,7 +121,6 @@ def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
     return binary.floor_divide(x1, x2), binary.mod(x1, x2)
 
 
-@keeps_width
 def divmod(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> tuple[Any, Any]:
     """`floor_divide` and `remainder` at once.
 

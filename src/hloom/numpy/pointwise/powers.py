@@ -19,7 +19,6 @@ from hloom.numpy.common import domains, eager
 from hloom.numpy.common.domains import kind_of
 from hloom.numpy.common.fitting import common_dtype
 from hloom.numpy.common.promotion import array_like, broadcast, promote_dtypes, promote_inexact
-from hloom.numpy.common.width import keeps_width
 from hloom.ops.pointwise import arithmetic, binary, euclid, unary
 
 get = current.get
@@ -31,7 +30,6 @@ _integers = Tables()
 
 
 # ---- power -------------------------------------------------------------------------------------
-@keeps_width
 def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     """The general way of `power`.
 
@@ -83,7 +81,7 @@ def _power(x1: Any, x2: Any, /) -> Any:
     return binary.pow(*domains.numbers("power", x1, x2))
 
 
-_general = eager.binary(_power, run=_run)
+_general = eager.binary(_power, general=_run)
 _forward, _reflected = eager.operators(_general)
 
 
@@ -114,11 +112,12 @@ def raised(base: Any, exponent: Any, modulo: Any = None) -> Any:
     if exponent.__class__ is int:
         program = _literals[get().key].get((base.aval, exponent))
         if program is None:
-            return _run(_power, _general.tables, "power", (base, exponent))
+            return _general.general(_power, _general.tables, "power", (base, exponent))
         return eager.finish(program, [base._buf], "power", (base,))
     return _forward(base, exponent)
 
 
+raised.is_public = True  # type: ignore[attr-defined]
 power_operators: tuple[Callable[..., Any], Callable[..., Any]] = (raised, _reflected)
 
 

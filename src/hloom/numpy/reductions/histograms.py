@@ -280,7 +280,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return _edges(a, number=number, outer=_exactly(bounds))
 
 
-@eager.function(static=("number",), sequences=("outer",), exact=("outer",))
+@eager.function(static=("number",), sequences=("outer",))
 def _edges(a: Any, number: int, outer: Sequence[Any]) -> Any:
     edges = _even_edges(a, outer, number)
     return cast(edges, mean_dtype(edges.aval.dtype))
@@ -315,7 +315,7 @@ def histogram(
     return found, made
 
 
-@eager.function(static=("number", "density"), sequences=("outer",), exact=("outer",))
+@eager.function(static=("number", "density"), sequences=("outer",))
 def _histogram(
     a: Any, edges: Any, weights: Any, number: int | None, density: bool, outer: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -420,7 +420,7 @@ def _for_each(what: str, given: Any, d: int) -> Sequence[Any]:
     return list(given)
 
 
-@eager.function(static=("axes", "density"), sequences=("outer",), exact=("outer",))
+@eager.function(static=("axes", "density"), sequences=("outer",))
 def _histogramdd(
     *given: Any, axes: tuple[tuple[int | None, int], ...], density: bool, outer: Sequence[Any]
 ) -> tuple[Any, ...]:

@@ -37,7 +37,6 @@ from hloom.numpy.common.reducing import (
     wide_dtype,
 )
 from hloom.numpy.common.sequences import leaves
-from hloom.numpy.common.width import keeps_width
 from hloom.ops.common.linear import broadcast_in_dim, constant, full, reduce_sum, transpose
 from hloom.ops.order.searching import order_statistics, searchsorted_p
 from hloom.ops.order.sorting import argsort, take_along
@@ -302,7 +301,6 @@ def _is_plain(x: Any) -> bool:
     return not any(isinstance(each, Array) for each in leaves(x))
 
 
-@keeps_width
 def _quantiles(
     name: str, whole: int, a: Any, q: Any, axis: Any, out: Any, method: Any, keepdims: Any,
     weights: Any,
@@ -334,7 +332,7 @@ def _check_weights(name: str, weights: Any) -> None:
         raise ValueError(f"{name}: Weights included NaN, inf or were all zero.")
 
 
-@eager.function(static=("axis", "keepdims", "method", "rest"), exact=("fractions",))
+@eager.function(static=("axis", "keepdims", "method", "rest"))
 def _quantile(
     a: Any, weights: Any, axis: Any, keepdims: bool, method: str, rest: tuple[Any, ...],
     fractions: Any,
