@@ -16,6 +16,7 @@ from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.support import source
+from hloom.core.support.known import is_known
 from hloom.core.support.tables import Tables
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import attribute_code, method_code
@@ -375,7 +376,7 @@ def contains(self: Array, value: Any) -> bool:
 
 def unhashable(self: Array) -> NoReturn:
     """Arrays have no hash."""
-    if self.concrete() is None:
+    if not is_known(self):
         raise self._not_concrete("hash")
     raise TypeError(
         f"unhashable type: 'hloom.Array' ({self.aval}): == compares element by element, so an "

@@ -16,11 +16,11 @@ from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.operands import scalar, unmasked
+from hloom.core.support.known import is_known
 from hloom.core.support.strict import refuse_sharding
-from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ConcretizationTypeError, ShapeError
 from hloom.numpy.common import eager, promotion
-from hloom.numpy.common.arguments import concrete_values, count_argument, dtype_argument
+from hloom.numpy.common.arguments import count_argument, dtype_argument, without_arrays
 from hloom.numpy.common.fitting import check_bounds
 from hloom.numpy.common.sequences import put
 from hloom.numpy.creation.creation import static
@@ -104,7 +104,7 @@ def _bound(parameter: str, x: Any) -> Any:
     """One argument of `arange` as a Python or NumPy number."""
     if x is None or x.__class__ in (int, float):
         return x
-    if isinstance(x, Tracer) and x.concrete() is None:
+    if not is_known(x):
         raise ConcretizationTypeError.parameter("arange", parameter, x.traced())
     value = unmasked(x)
     if value.ndim:
@@ -298,7 +298,7 @@ class Spacing:
         self.endpoint = bool(endpoint)
         self.axis = count_argument(name, "axis", axis)
         x64 = get().config.enable_x64
-        known = concrete_values(values)
+        known = without_arrays(values)
         arrays = [
             x if x.__class__ in (bool, int, float, complex) else promotion.array_like(name, x)
             for x in values

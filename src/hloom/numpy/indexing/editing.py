@@ -14,6 +14,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import as_array, unmasked
+from hloom.core.support.known import known
 from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError, ShapeError
@@ -61,8 +62,7 @@ def _pick(x: Any, places: Any, axis: int) -> Any:
 def _known(x: Any) -> NDArray | None:
     """The value of an argument that selects places, or None where it is traced."""
     if isinstance(x, Tracer):
-        concrete = x.concrete()
-        return None if concrete is None else concrete._value()
+        return known(x)
     if isinstance(x, (list, tuple)) and any(isinstance(each, Tracer) for each in x):
         return None
     return unmasked(x)

@@ -16,6 +16,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.operands import from_numpy, unmasked
+from hloom.core.support.known import is_known, known
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError
 from hloom.numpy.common import promotion
@@ -202,10 +203,9 @@ def _is_mask(x: Any) -> bool:
 def _positions_of_mask(mask: Array, shape: tuple[int, ...], axis: int) -> list[Any]:
     """A boolean mask as integer arrays, one for each of its axes."""
     check_mask(mask.aval, shape, axis)
-    concrete = mask.concrete()
-    if concrete is None:
+    value = known(mask)
+    if value is None:
         raise errors.NonConcreteBooleanIndexError.of(mask.traced())  # type: ignore[attr-defined]
-    value = np.asarray(concrete)
     wide = [np.int32 if n < 2**31 else np.int64 for n in value.shape]
     return [from_numpy(i.astype(dtype), True) for i, dtype in zip(value.nonzero(), wide)]
 
@@ -256,7 +256,7 @@ def span(item: slice, size: int, ndim: int) -> tuple[int, int, int]:
     """Start, count and step of a slice within an axis of this size, one of `ndim`."""
     for name in ("start", "stop", "step"):
         bound = getattr(item, name)
-        if isinstance(bound, Tracer) and bound.concrete() is None:
+        if not is_known(bound):
             raise errors.TracedSliceError.bound(name, ndim, bound.traced())
     try:
         start, stop, step = item.indices(size)
@@ -297,10 +297,9 @@ def _check_bounds(index: Array, axis: int, size: int, allowed: bool) -> bool:
 
     Raises IndexError for known ones that are not, unless that is allowed.
     """
-    concrete = index.concrete()
-    if concrete is None:
+    value = known(index)
+    if value is None:
         return False
-    value = concrete._value()
     if value.size:
         low, high = int(value.min()), int(value.max())
         if low < -size or high >= size:

@@ -11,6 +11,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.context import current
+from hloom.core.support.known import known
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
 from hloom.numpy.common.domains import kind_of
@@ -213,10 +214,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _check_choices(a: Any, count: int) -> None:
-    known = a.concrete()
-    if known is None:
+    numbers = known(a)
+    if numbers is None:
         raise errors.ConcretizationTypeError.parameter("choose(mode='raise')", "a", a.traced())
-    numbers = known._value()
     if np.any((numbers < 0) | (numbers >= count)):
         raise ValueError(
             f"invalid entry in choice array: there are {count} choices; "

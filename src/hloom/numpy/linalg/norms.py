@@ -14,8 +14,8 @@ import numpy as np
 
 from hloom import errors
 from hloom.core.array import Array
+from hloom.core.support.known import is_known
 from hloom.core.support.strict import refuse_sharding
-from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import (
@@ -141,7 +141,7 @@ def _order(order: Any) -> Any:
     """An order that is no Python number: NumPy's, or an array's."""
     if order is None or isinstance(order, str):
         return order
-    if isinstance(order, Tracer) and order.concrete() is None:
+    if not is_known(order):
         raise errors.ConcretizationTypeError.parameter("norm", "ord", order.traced())
     try:
         return float(order)

@@ -14,6 +14,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.context import current
+from hloom.core.support.known import is_known, known
 from hloom.core.support.tables import Tables
 from hloom.numpy.common import domains, eager
 from hloom.numpy.common.domains import kind_of
@@ -55,10 +56,9 @@ def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
 def _check_exponents(exponents: Any) -> None:
     """Raise ValueError for a negative exponent of integers, where its value is known."""
     if isinstance(exponents, Array):
-        known = exponents.concrete()
-        if known is None or kind_of(known) != "signed":
+        if kind_of(exponents) != "signed" or not is_known(exponents):
             return
-        exponents = known._value()
+        exponents = known(exponents)
     if np.any(np.less(exponents, 0)):
         raise ValueError(
             "Integers to negative integer powers are not allowed.  Make a float of the base, "

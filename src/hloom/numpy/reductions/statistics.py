@@ -8,6 +8,7 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array
+from hloom.core.support.known import known
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
@@ -280,8 +281,8 @@ def average(
     Array(1.25, dtype=float32)
     """
     found, total = _average(a, axis, weights, keepdims)
-    known = total.concrete() if weights is not None and isinstance(total, Array) else None
-    if known is not None and not np.all(known._value()):
+    value = known(total) if weights is not None and isinstance(total, Array) else None
+    if value is not None and not np.all(value):
         raise ZeroDivisionError("average: weights sum to zero, can't be normalized")
     return (found, total) if returned else found
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
-from hloom.core.trace import Tracer
+from hloom.core.support.known import is_known
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import (
@@ -287,7 +287,7 @@ def _shifts(shift: Any) -> list[Any]:
         if shift.ndim > 1:
             raise ValueError("roll: 'shift' and 'axis' should be scalars or 1D sequences")
         return [s for i in range(shift.shape[0]) for s in _shifts(shift[i])]
-    if isinstance(shift, Tracer) and shift.concrete() is None:
+    if not is_known(shift):
         if dtypes.in_domain(shift.aval.dtype, "integer"):
             return [shift]
         raise TypeError(f"roll shifts by integers; got {shift.aval}; use shift.astype(int)")
