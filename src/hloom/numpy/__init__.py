@@ -154,8 +154,7 @@ from hloom.numpy.creation.scalars import (
     uint64,
     unsignedinteger,
 )
-from hloom.numpy.indexing.editing import delete, insert, repeat, tile, trim_zeros
-from hloom.numpy.indexing.positions import (
+from hloom.numpy.indexing.index_arrays import (
     diag_indices,
     diag_indices_from,
     diagonal,
@@ -169,6 +168,7 @@ from hloom.numpy.indexing.positions import (
     triu_indices_from,
     unravel_index,
 )
+from hloom.numpy.indexing.insert_delete_repeat import delete, insert, repeat, tile, trim_zeros
 from hloom.numpy.indexing.selection import choose, clip, piecewise, select, where
 from hloom.numpy.padding import pad
 from hloom.numpy.pointwise.arithmetic import (
@@ -342,7 +342,6 @@ from hloom.numpy.reductions.reductions import (
     sum,
     trace,
 )
-from hloom.numpy.shapes.applying import apply_along_axis, apply_over_axes, vectorize
 from hloom.numpy.shapes.axes import (
     flip,
     fliplr,
@@ -387,6 +386,7 @@ from hloom.numpy.shapes.manipulation import (
     squeeze,
 )
 from hloom.numpy.shapes.packing import packbits, unpackbits
+from hloom.numpy.shapes.vectorize import apply_along_axis, apply_over_axes, vectorize
 
 from hloom.numpy import linalg as linalg  # isort: skip
 from hloom.numpy.indexing.nonzero import argwhere, flatnonzero, nonzero

@@ -23,7 +23,7 @@ from hloom.errors.rewriting import attribute_code, method_code
 from hloom.errors.texts import explain
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import check_order, dtype_argument
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.creation.creation import array
 from hloom.numpy.indexing import indexing
 from hloom.ops.common.linear import transpose

@@ -20,7 +20,14 @@ from hloom.numpy import attributes, standard, ufuncs
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import warn_if_dropped
 from hloom.numpy.creation import interchange
-from hloom.numpy.indexing import editing, indexing, nonzero, positions, selection, taking
+from hloom.numpy.indexing import (
+    index_arrays,
+    indexing,
+    insert_delete_repeat,
+    nonzero,
+    selection,
+    taking,
+)
 from hloom.numpy.indexing.updates import At
 from hloom.numpy.order import searching, sorting
 from hloom.numpy.pointwise import arithmetic, bitwise, comparison, complex_parts, powers, rounding
@@ -209,7 +216,7 @@ METHODS: dict[str, Function] = {
     "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum,
     "devices": interchange.device_set,
-    "diagonal": positions.diagonal,
+    "diagonal": index_arrays.diagonal,
     "dot": products.dot,
     "dump": interchange.dump,
     "dumps": interchange.dumps,
@@ -223,7 +230,7 @@ METHODS: dict[str, Function] = {
     "prod": reductions.prod,
     "ptp": reductions.ptp,
     "ravel": manipulation.ravel,
-    "repeat": editing.repeat,
+    "repeat": insert_delete_repeat.repeat,
     "reshape": manipulation.method_reshape,
     "round": rounding.round,
     "searchsorted": searching.searchsorted,

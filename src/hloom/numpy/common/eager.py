@@ -34,8 +34,8 @@ from hloom.core.support.tables import Tables
 from hloom.core.support.width import holds_wide, keeps_width, wide
 from hloom.core.trace import Origin, Tracer
 from hloom.numpy.common.arguments import refuse_data, refuse_out
-from hloom.numpy.common.fitting import FLOATS, PROMOTED, Fitting, is_large
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
+from hloom.numpy.common.python_integers import FLOATS, PROMOTED, Fitting, is_large
 
 LEAF = tree.structure(0)  # the structure of one array
 get = current.get

@@ -22,8 +22,8 @@ from hloom.core.support import executable
 from hloom.core.support.frames import hidden
 from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy.common import promotion
 from hloom.numpy.common.arguments import check_order, dtype_argument, shape_argument
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.sequences import NUMBERS, from_sequence, plain_value, put, unfit
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.pointwise.convert import convert_element_type_p, numpy_convert
@@ -422,7 +422,7 @@ def _full(name: str, shape: tuple[int, ...], fill_value: Any, dtype: Any) -> Arr
         )
     if aval.shape == shape:
         return value
-    return promotion.broadcast_to(value, shape)
+    return broadcast_to(value, shape)
 
 
 def _check_broadcast(name: str, given: tuple[int, ...], shape: tuple[int, ...]) -> None:
@@ -496,7 +496,7 @@ def _aval_like(name: str, a: Any, dtype: Any, shape: Any) -> ShapedArray:
         found = dtypes.canonicalize(a.dtype, get().config.enable_x64)
         aval = ShapedArray(tuple(a.shape), found, bool(getattr(a, "weak_type", False)))
     else:
-        aval = promotion.array_like(name, a).aval
+        aval = array_like(name, a).aval
     if dtype is not None:
         aval = aval.update(dtype=dtype_argument(name, dtype), weak_type=False)
     return aval if shape is None else aval.update(shape=shape_argument(name, shape))

@@ -15,7 +15,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.context import current
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 
 can_cast = dtypes.can_cast
 finfo = dtypes.finfo

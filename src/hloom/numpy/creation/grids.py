@@ -11,7 +11,7 @@ from hloom.core.aval import ShapedArray
 from hloom.core.support.width import keeps_width
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import dtype_argument, shape_argument
-from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.common.operands import array_like, promote_dtypes
 from hloom.numpy.creation.creation import asarray, static
 from hloom.numpy.creation.ranges import arange, iota, linspace
 from hloom.ops.common.linear import broadcast_in_dim, move

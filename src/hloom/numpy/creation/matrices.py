@@ -18,7 +18,7 @@ from hloom.core.context import current
 from hloom.core.support.known import is_known
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import count_argument, dtype_argument
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.creation.creation import static
 from hloom.numpy.creation.ranges import iota
 from hloom.ops.common.linear import broadcast_in_dim, constant, spread_scalar

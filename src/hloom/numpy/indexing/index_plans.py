@@ -19,9 +19,10 @@ from hloom.core.operands import from_numpy, unmasked
 from hloom.core.support.known import is_known, known
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError
-from hloom.numpy.common import promotion
+from hloom.numpy.common.sequences import from_sequence
 from hloom.ops.common.linear import constant
 from hloom.ops.pointwise.compare import lt, select_n
+from hloom.ops.pointwise.convert import convert_element_type_p
 
 get = current.get
 INT32 = np.dtype("int32")
@@ -169,7 +170,7 @@ def _item(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         if not x:
             return from_numpy(np.zeros(0, np.int32), True)
-        x = promotion.sequence("index", x)
+        x = from_sequence("index", x)
     elif isinstance(x, np.ndarray):
         x = unmasked(x)
         if x.dtype.kind not in "biu":
@@ -322,4 +323,4 @@ def converted(i: Any, dtype: np.dtype[Any]) -> Any:
     if i.aval.dtype == np.uint64:  # beyond int64 is beyond any axis
         top = constant(2**63 - 1, i.aval.dtype)
         i = select_n(lt(top, i), i, top)
-    return promotion.convert_element_type_p(i, new_dtype=dtype, weak_type=False)
+    return convert_element_type_p(i, new_dtype=dtype, weak_type=False)

@@ -23,8 +23,9 @@ from hloom.core.operands import unmasked
 from hloom.core.support.executable import ENGINES, put
 from hloom.core.support.frames import hide
 from hloom.core.support.tables import Tables
-from hloom.numpy.common import eager, promotion
-from hloom.numpy.common.fitting import fit
+from hloom.numpy.common import eager
+from hloom.numpy.common.operands import broadcast_to
+from hloom.numpy.common.python_integers import fit
 from hloom.numpy.indexing.index_plans import (
     INT32,
     INT64,
@@ -184,7 +185,7 @@ def broadcast_indices(indices: Sequence[Any]) -> list[Any]:
     wide = any(i.aval.dtype.itemsize == 8 or i.aval.dtype == np.uint32 for i in indices)
     dtype = INT64 if wide else INT32
     made = [i if i.aval.dtype == dtype else converted(i, dtype) for i in indices]
-    return [promotion.broadcast_to(i, tuple(shape)) for i in made]
+    return [broadcast_to(i, tuple(shape)) for i in made]
 
 
 def index_vectors(x: Any, axes: Sequence[int], indices: Sequence[Any], checked: bool) -> Any:
@@ -218,7 +219,7 @@ def _empty(x: Any, batch: tuple[int, ...], rest: Sequence[int], fill_value: Any)
     shape = (*batch, *[x.aval.shape[a] for a in rest])
     if fill_value is None:
         fill_value = constant(default_fill(x.aval.dtype), x.aval.dtype)
-    return promotion.broadcast_to(fill_value, shape)
+    return broadcast_to(fill_value, shape)
 
 
 def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]) -> Any:

@@ -18,7 +18,7 @@ from hloom.core.operands import from_numpy
 from hloom.core.support.known import known
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import BOOL, INT32, cast, default_int, flat
 from hloom.ops.common.linear import constant, full, reduce_sum, spread_scalar
 from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers

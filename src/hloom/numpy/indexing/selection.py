@@ -14,9 +14,9 @@ from hloom.core.context import current
 from hloom.core.support.known import known
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.fitting import CASES, fit
-from hloom.numpy.common.promotion import array_like, broadcast, promote, promote_dtypes
+from hloom.numpy.common.operands import array_like, broadcast, promote, promote_dtypes
+from hloom.numpy.common.python_integers import CASES, fit
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.numpy.indexing.nonzero import nonzero
 from hloom.numpy.pointwise.comparison import truth
 from hloom.ops.common import linear

@@ -16,7 +16,7 @@ from hloom.core.support.known import known
 from hloom.errors import ArgumentError, IndexKindError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, refuse_inplace, refuse_out, warn_if_dropped
-from hloom.numpy.common.promotion import array_like, broadcast_shapes, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_shapes, broadcast_to
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, check_put, flat, kind_of
 from hloom.numpy.indexing.indexing import wrap_traced
 from hloom.numpy.indexing.nonzero import first_places, positions, required_value, size_argument

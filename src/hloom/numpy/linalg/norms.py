@@ -22,8 +22,8 @@ from hloom.numpy.common.arguments import (
     axes_argument,
     axis_argument,
 )
-from hloom.numpy.common.promotion import array_like, promote_dtypes, promote_inexact
-from hloom.numpy.indexing.positions import diagonal as plain_diagonal
+from hloom.numpy.common.operands import array_like, promote_dtypes, promote_inexact
+from hloom.numpy.indexing.index_arrays import diagonal as plain_diagonal
 from hloom.numpy.products import products
 from hloom.numpy.reductions.reductions import trace as plain_trace
 from hloom.ops.common.linear import constant, reduce_sum, spread_scalar

@@ -14,7 +14,7 @@ from hloom import dtypes
 from hloom.core.array import Array, from_ndarray
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument
-from hloom.numpy.common.promotion import array_like, broadcast_to, promote_dtypes
+from hloom.numpy.common.operands import array_like, broadcast_to, promote_dtypes
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
 from hloom.numpy.indexing.nonzero import first_places, positions, required_value, size_argument
 from hloom.numpy.indexing.taking import at_host_places, take_at

@@ -14,9 +14,7 @@ from hloom.core.array import Array
 from hloom.core.operands import as_array
 from hloom.core.support.tables import Tables
 from hloom.numpy.common import eager
-from hloom.numpy.common.domains import is_complex, kind_of
-from hloom.numpy.common.fitting import TRUTHS, comparable, default_integer
-from hloom.numpy.common.promotion import (
+from hloom.numpy.common.operands import (
     array_like,
     broadcast,
     broadcast_shapes,
@@ -24,6 +22,8 @@ from hloom.numpy.common.promotion import (
     promote_inexact,
     result_dtype,
 )
+from hloom.numpy.common.python_integers import TRUTHS, comparable, default_integer
+from hloom.numpy.common.ufunc_operands import is_complex, kind_of
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
 from hloom.ops.pointwise.complex import imag, real
 from hloom.ops.pointwise.convert import convert_element_type_p

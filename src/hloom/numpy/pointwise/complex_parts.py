@@ -11,8 +11,8 @@ from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.support.known import is_known
 from hloom.numpy.common import eager
-from hloom.numpy.common.domains import is_complex
-from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common.operands import array_like, promote_inexact
+from hloom.numpy.common.ufunc_operands import is_complex
 from hloom.ops.common import linear
 from hloom.ops.pointwise import arithmetic, compare, trigonometric, unary
 from hloom.ops.pointwise.complex import conj as lax_conj

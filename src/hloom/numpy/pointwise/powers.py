@@ -16,10 +16,10 @@ from hloom.core.array import Array
 from hloom.core.context import current
 from hloom.core.support.known import is_known, known
 from hloom.core.support.tables import Tables
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.fitting import common_dtype
-from hloom.numpy.common.promotion import array_like, broadcast, promote_dtypes, promote_inexact
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import array_like, broadcast, promote_dtypes, promote_inexact
+from hloom.numpy.common.python_integers import common_dtype
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.ops.pointwise import arithmetic, binary, euclid, unary
 
 get = current.get
@@ -78,7 +78,7 @@ def _power(x1: Any, x2: Any, /) -> Any:
         base = array_like("power", x1)
         if kind_of(base) in ("float", "complex"):  # the exponent needs no float, which may lose
             return binary.pow(*broadcast("power", (base, x2)))  # whether it is odd
-    return binary.pow(*domains.numbers("power", x1, x2))
+    return binary.pow(*ufunc_operands.numbers("power", x1, x2))
 
 
 _general = eager.binary(_power, general=_run)
@@ -142,7 +142,7 @@ def square(x: Any, /) -> Any:
     >>> jnp.square(jnp.array([1.5, -2.0]))
     Array([2.25, 4.  ], dtype=float32)
     """
-    return unary.square(*domains.numbers("square", x))
+    return unary.square(*ufunc_operands.numbers("square", x))
 
 
 @eager.unary
@@ -154,7 +154,7 @@ def reciprocal(x: Any, /) -> Any:
     >>> jnp.reciprocal(jnp.array([2.0, -4.0, 0.0]))
     Array([ 0.5 , -0.25,   inf], dtype=float32)
     """
-    (x,) = domains.numbers("reciprocal", x)
+    (x,) = ufunc_operands.numbers("reciprocal", x)
     if kind_of(x) in ("float", "complex"):
         return unary.integer_pow(x, -1)
     return arithmetic.div(1, x)
@@ -182,7 +182,7 @@ def cbrt(x: Any, /) -> Any:
     >>> jnp.cbrt(jnp.array([27.0, -8.0]))
     Array([ 3., -2.], dtype=float32)
     """
-    return unary.cbrt(*domains.floats("cbrt", x))
+    return unary.cbrt(*ufunc_operands.floats("cbrt", x))
 
 
 @eager.binary_floats
@@ -195,4 +195,4 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     >>> jnp.hypot(jnp.array([3.0, 5e20]), jnp.array([4.0, 12e20]))
     Array([5.0e+00, 1.3e+21], dtype=float32)
     """
-    return euclid.hypot(*domains.floats("hypot", x1, x2))
+    return euclid.hypot(*ufunc_operands.floats("hypot", x1, x2))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.numpy.common.promotion import promote_dtypes
+from hloom.numpy.common.operands import promote_dtypes
 from hloom.ops.common.linear import broadcast_in_dim, constant, reduce_sum, transpose
 from hloom.ops.pointwise.arithmetic import mul
 from hloom.ops.pointwise.binary import bitwise_and

@@ -17,8 +17,8 @@ from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import dtype_argument, refuse_out
-from hloom.numpy.common.promotion import array_like, promote_dtypes
-from hloom.numpy.indexing.positions import diagonals
+from hloom.numpy.common.operands import array_like, promote_dtypes
+from hloom.numpy.indexing.index_arrays import diagonals
 from hloom.numpy.products.contraction import contract, total
 from hloom.ops.common.linear import transpose
 from hloom.ops.pointwise.convert import convert_element_type

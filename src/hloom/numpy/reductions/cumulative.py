@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import BOOL, along, cast, is_inexact, masked, total_dtype
 from hloom.ops.common.linear import full
 from hloom.ops.pointwise.compare import eq

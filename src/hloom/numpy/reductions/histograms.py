@@ -16,7 +16,7 @@ from hloom.core.support.known import is_known, known
 from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
-from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common.operands import array_like, promote_inexact
 from hloom.numpy.common.reducing import (
     FLOAT64,
     INT32,

@@ -23,7 +23,7 @@ from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, refuse_out
-from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.reducing import (
     BOOL,
     FLOAT64,

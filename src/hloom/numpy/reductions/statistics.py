@@ -12,7 +12,7 @@ from hloom.core.support.known import known
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import (
+from hloom.numpy.common.operands import (
     array_like,
     broadcast_shapes,
     broadcast_to,

@@ -23,7 +23,7 @@ from hloom.numpy.common.arguments import (
     count_argument,
     refuse_data,
 )
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.common.linear import transpose as lax_transpose
 from hloom.ops.indexing.dynamic_slicing import dynamic_slice_in_dim, dynamic_update_slice_in_dim

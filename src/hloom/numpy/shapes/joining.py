@@ -14,7 +14,7 @@ from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, count_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.common.operands import array_like, promote_dtypes
 from hloom.numpy.shapes.manipulation import shape_1d, shape_2d, shape_3d
 from hloom.ops.pointwise.convert import convert_element_type
 from hloom.ops.shapes.shape import reshape

@@ -22,9 +22,9 @@ from hloom.numpy.common.arguments import (
     shape_argument,
     warn_if_dropped,
 )
-from hloom.numpy.common.promotion import array_like, broadcast
+from hloom.numpy.common.operands import array_like, broadcast
 from hloom.numpy.common.reducing import cast_into, check_put
-from hloom.numpy.indexing.editing import pick
+from hloom.numpy.indexing.insert_delete_repeat import pick
 from hloom.numpy.indexing.nonzero import size_argument
 from hloom.numpy.shapes import manipulation
 from hloom.ops.common.linear import broadcast_in_dim, constant, transpose

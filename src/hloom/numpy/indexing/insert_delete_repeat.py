@@ -20,7 +20,7 @@ from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axes_argument, axis_argument, count_argument, refuse_data
-from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.reducing import cast_into, check_put
 from hloom.numpy.indexing.indexing import getitem
 from hloom.numpy.shapes.manipulation import ravel
