@@ -280,7 +280,7 @@ def _fractions(name: str, q: Any, whole: int) -> tuple[Any, Any]:
         given = cast_exactly(given, wide_dtype(own))
     value = known(given)
     if value is not None:
-        found = _fractions(name, value, whole)
+        found = _checked_fractions(name, value, whole)
         if not isinstance(given, Tracer):  # whose derivative is needed
             return found, own
     return div(given, _number(whole, given)), own
@@ -288,10 +288,10 @@ def _fractions(name: str, q: Any, whole: int) -> tuple[Any, Any]:
 
 @lru_cache(256)
 def _of_number(name: str, q: float, whole: int) -> Array:
-    return _fractions(name, np.asarray(float(q)), whole)
+    return _checked_fractions(name, np.asarray(float(q)), whole)
 
 
-def _fractions(name: str, value: np.ndarray[Any, Any], whole: int) -> Array:
+def _checked_fractions(name: str, value: np.ndarray[Any, Any], whole: int) -> Array:
     if not np.all((value >= 0) & (value <= whole)):
         what = "Percentiles" if whole == 100 else "Quantiles"
         raise ValueError(f"{name}: {what} must be in the range [0, {whole}]; got {value}")
