@@ -12,11 +12,11 @@ from typing import Any
 
 from hloom import errors
 from hloom.core import operands as conversion
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import Config, current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
-from hloom.core.support import executable
+from hloom.core.support import executable, results
 from hloom.core.support.frames import hide
 from hloom.core.support.parameters import checked
 from hloom.core.support.tables import Table
@@ -120,17 +120,16 @@ class Primitive:
         """Run the compiled program for these types and parameters."""
         config = current.get().config
         key = (config, *[x.aval for x in operands], *params.items())
-        program = self.programs.get(key)
+        run = self.programs.get(key)
         buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
-        if program is None:
-            program = self.programs.store(key, self.compile(operands, params, config))
-        execute, handlers, outs = program
+        if run is None:
+            compiled = self.compile(operands, params, config)
+            run = results.many(compiled) if self.multiple else results.one(compiled)
+            self.programs.store(key, run)
         try:
-            results = execute(buffers).consume_with_handlers(handlers)
+            return run(buffers)
         except RuntimeError as error:
             raise executable.explain(error, self.name, operands) from None
-        wrapped = list(map(from_buffer, results, outs))
-        return wrapped if self.multiple else wrapped[0]
 
     def compile(
         self, operands: Sequence[Array], params: dict[str, Any], config: Config

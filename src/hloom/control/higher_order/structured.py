@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import Config, current
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.primitive import Primitive
-from hloom.core.support import executable
+from hloom.core.support import executable, results
 
 
 class Structured(Primitive):
@@ -29,15 +29,13 @@ class Structured(Primitive):
         programs = self.main(params).cache
         key = (self, config, *[x.aval for x in operands], *params.items())
         buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
-        program = programs.get(key)
-        if program is None:
-            program = programs[key] = self.compile(operands, params, config)
-        execute, handlers, outs = program
+        run = programs.get(key)
+        if run is None:
+            run = programs[key] = results.many(self.compile(operands, params, config))
         try:
-            results = execute(buffers).consume_with_handlers(handlers)
+            return run(buffers)  # type: ignore[no-any-return]
         except RuntimeError as error:
             raise executable.explain(error, self.name, operands) from None
-        return list(map(from_buffer, results, outs))
 
     def compile(
         self, operands: Sequence[Array], params: dict[str, Any], config: Config

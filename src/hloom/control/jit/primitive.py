@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hloom.control.higher_order.derive import derived
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.primitive import Primitive, is_linear
 from hloom.core.record import Partial, trace_to_jaxpr
-from hloom.core.support import executable
+from hloom.core.support import executable, results
 from hloom.core.trace import Origin, active
 from hloom.transforms.batch import batch_flat
 from hloom.transforms.jvp import jvp_flat
@@ -59,12 +59,14 @@ class Jit(Primitive):
 
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> list[Array]:
         buffers = [x._buf for x in operands]
-        execute, handlers, outs = compiled(params["jaxpr"], params["name"])
+        cache, key = params["jaxpr"].cache, ("run", current.get().config)
+        run = cache.get(key)
+        if run is None:
+            run = cache[key] = results.many(compiled(**params))
         try:
-            results = execute(buffers).consume_with_handlers(handlers)
+            return run(buffers)  # type: ignore[no-any-return]
         except RuntimeError as error:
             raise executable.explain(error, params["name"], operands) from None
-        return list(map(from_buffer, results, outs))
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, name: str
