@@ -85,16 +85,17 @@ def publish(namespace: dict[str, Any], module: str) -> None:
     """
     made: dict[FunctionType, Any] = {}  # two names of one function stay so
     for name, fun in list(namespace.items()):
-        if isinstance(fun, FunctionType) and not name.startswith("_") and is_plain(fun):
+        if not name.startswith("_") and is_plain(fun):
             if fun not in made:
                 made[fun] = public(fun)
                 made[fun].__module__ = module  # pickle finds it there
             namespace[name] = made[fun]
 
 
-def is_plain(fun: FunctionType) -> bool:
-    """Whether a function is hloom's, and not made by a decorator that makes it public."""
-    return fun.__module__.startswith("hloom.") and not hasattr(fun, "is_public")
+def is_plain(fun: Any) -> bool:
+    """Whether it is a function of hloom's, and not made by a decorator that makes it public."""
+    ours = isinstance(fun, FunctionType) and fun.__module__.startswith("hloom.")
+    return ours and not hasattr(fun, "is_public")
 
 
 def retold(
