@@ -110,7 +110,7 @@ def _astype(self: Array, dtype: Any, casting: str, copy: bool, device: Any) -> A
 
 
 def _spelling(dtype: Any, wanted: np.dtype[Any]) -> Any:
-    """What a program is found by: the dtype as the user wrote it, unless that has to warn."""
+    """What an executable is found by: the dtype as the user wrote it, unless that has to warn."""
     if dtype is None or dtype is int or dtype is float or dtype is complex:
         return dtype
     if isinstance(dtype, (str, type, np.dtype)) and dtypes.as_dtype(dtype) == wanted:
@@ -339,7 +339,7 @@ KEPT = 1 << 16  # bytes that one element of a list may keep alive
 
 
 def iterate(self: Array) -> Iterator[Array]:
-    """Elements of a 1-d array come from the host, all at once; rows of others are programs."""
+    """Elements of a 1-d array come from the host, all at once; each row of others is an executable's result."""
     if not self.aval.shape:
         raise TypeError("iteration over a 0-d array")
     if isinstance(self, Tracer):

@@ -1,6 +1,6 @@
 """Fills `Array` with operators and NumPy's methods: the one place where they are attached.
 
-An operator goes to the same table of programs as the function it stands for; a method is the
+An operator looks in the same table of executables as the function it stands for; a method is the
 function, with the array as its first argument.
 """
 

@@ -62,7 +62,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     padded with zeros, its pair of widths, the axis and the other arguments, and returns the vector
     to put in its place.
 
-    Raises ValueError for an unknown mode, arguments that don't go with it and negative widths,
+    Raises ValueError for an unknown mode, arguments that it does not take and negative widths,
     TypeError for widths that are no integers.  Differs from NumPy: "empty" gives zeros; a function
     can't change the vector that it is given.
 

@@ -1,8 +1,8 @@
 """One eager NumPy call is one executable: the decorators that make it so.
 
 A function of this layer is written once, in lax, for traced values.  Called eagerly, it is looked
-up by what it depends on (the arguments' types and the static values); a hit runs a program, a miss
-records the whole function, compiles it and stores it.  Under a trace the function is simply
+up by what it depends on (the arguments' types and the static values); a hit runs an executable, a
+miss records the whole function, compiles it and stores it.  Under a trace the function is simply
 inlined.
 
 `unary`, `binary` and `reduction` are for the commonest arities and cost about half a microsecond;
@@ -47,10 +47,10 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
 
     Zeros are kept by sign (0.0 == -0.0) and NaN, which no key equals, not at all.  Integers beyond
     0..127, which not every dtype holds, have an aval of their own, `large`: the general way, which
-    checks that they fit, lets it find programs for dtypes that hold all of them.
+    checks that they fit, lets it find executables for dtypes that hold all of them.
     """
 
-    CAPACITY = 256  # 4096, filled between results, slowed programs with many results for good
+    CAPACITY = 256  # 4096, filled between results, slowed executables with many results for good
 
     def __init__(self, cls: type, x64: bool):
         super().__init__()
@@ -187,7 +187,7 @@ def run(
 
 
 def _let_find(table: Any, key: Any, operands: Sequence[Any]) -> None:
-    """Let the fast path find a program for large integers, which none beside them is too large."""
+    """Index the executable under the large-integer key too: every default integer fits here."""
     scalars = OPERANDS[get().key]
     try:
         avals = [x.aval if x.__class__ is Array else scalars[x.__class__][x][0] for x in operands]
@@ -394,7 +394,7 @@ def reduction(
 
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
         if not args and not kwargs:
-            # (0, 1.0) equals (0, 1), and must not find its program.
+            # (0, 1.0) equals (0, 1), and must not find its executable.
             if a.__class__ is Array and (axis.__class__ is not tuple or _is_integers(axis)):
                 try:
                     return tables[get().key][a.aval, axis, axis.__class__, keepdims]([a._buf])
@@ -464,8 +464,8 @@ def function(
     """Decorate a function of any signature.
 
     Parameters annotated or named in `static` are static: they must be hashable (lists become
-    tuples) and select the program.  Those in `sequences` are sequences of arrays.  All others are
-    arrays, or None.  Without `static`, the parameters whose usual names say so are static (`axis`,
+    tuples) and select the executable.  Those in `sequences` are sequences of arrays.  All others
+    are arrays, or None.  Without `static`, the parameters whose usual names say so are static (`axis`,
     `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).
     """
     if fun is None:
@@ -504,7 +504,7 @@ def _sorted_out(
     name: str, given: Iterable[tuple[Any, Any]], statics: frozenset[str], lists: frozenset[str]
 ) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
     """What each argument is, (None, static value) or (count, sequence class), -1 for one array;
-    the arrays among them; and what selects the program besides their types."""
+    the arrays among them; and what selects the executable besides their types."""
     plan: list[tuple[Any, Any]] = []
     arrays: list[Any] = []
     key: list[Any] = []

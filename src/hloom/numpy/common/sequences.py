@@ -75,7 +75,7 @@ def is_plain(x: Sequence[Any]) -> bool:
 
 
 def leaves(x: Any) -> Iterator[Any]:
-    """What stands in the nested lists, depth first."""
+    """The elements of nested lists, depth first."""
     if isinstance(x, (list, tuple)):
         for each in x:
             yield from leaves(each)

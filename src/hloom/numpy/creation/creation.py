@@ -324,7 +324,7 @@ def zeros(
     """An array of zeros; the default dtype is float32 (float64 when 64-bit types are on).
 
     Raises TypeError for a shape that is not of integers, ValueError for negative sizes, MemoryError
-    for more than there is room for.
+    for more than the memory holds.
 
     >>> jnp.zeros((2, 3), dtype=int)
     Array([[0, 0, 0],

@@ -42,7 +42,7 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that arrays, numbers and dtypes are promoted to together.
 
-    None stands for the default float.  Raises ValueError without arguments.  Differs from NumPy as
+    None means the default float.  Raises ValueError without arguments.  Differs from NumPy as
     `promote_types` does.
 
     >>> jnp.result_type(jnp.int8(1), 2.5)

@@ -185,7 +185,7 @@ def _arange(
     return static(ShapedArray((count,), dtype), on_host, traced)
 
 
-# ---- linspace and its kin -----------------------------------------------------------------------
+# ---- linspace, logspace, geomspace --------------------------------------------------------------
 def linspace(
     start: Any,
     stop: Any,
@@ -286,7 +286,7 @@ def geomspace(
 
 
 class Spacing:
-    """What `linspace` and its kin share: how many numbers, of which dtype, and who makes them."""
+    """What the three share: how many numbers, of which dtype, and whether the host makes them."""
 
     __slots__ = ("num", "endpoint", "axis", "dtype", "inexact", "work", "asked", "on_host")
 
@@ -351,7 +351,7 @@ class Spacing:
         return _converted(move(made, 0, axis), self.dtype)
 
     def positions(self, ndim: int) -> Any:
-        """0, 1, .. along the first of `ndim` axes, and where the last one stands."""
+        """0, 1, .. along the first of `ndim` axes, and where the last one is."""
         return iota(self.work, (self.num,) + (1,) * (ndim - 1), 0)
 
 

@@ -189,7 +189,7 @@ def _repeat_traced(x: Array, axis: int, repeats: Array, length: int | None) -> A
     total = count_argument("repeat", "total_repeat_length", length)
     if not size or not total:
         return reshape(slice_in_dim(x, 0, 0, 1, axis), _resized(x, axis, total))
-    # A one where an element begins; their running sum tells which element it is.
+    # A one where an element begins; their running sum is the number of the element.
     ends = cumsum(broadcast_to(reshape(counts, (counts.aval.size,)), (size,)), 0)
     begins = slice_in_dim(ends, 0, size - 1, 1, 0)
     ones = full((size - 1,), 1, INT32)

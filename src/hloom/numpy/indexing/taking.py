@@ -1,4 +1,4 @@
-"""Elements by their places along an axis, and writing them: take and put and their kin.
+"""Elements by their places along an axis, and writing them: take, put and their like.
 
 Places that are known must be within the array, as in NumPy; what happens to traced ones outside
 says `mode`.
@@ -263,7 +263,7 @@ def put_along_axis(
 ) -> Any:
     """A copy of `arr` with `values` at the places that `indices` has in each slice along `axis`.
 
-    `values` broadcast to the places; of two for one place the last stands.  Known places outside
+    `values` broadcast to the places; of two for one place the last counts.  Known places outside
     raise IndexError; traced ones are left out.  `inplace=False` must be given: arrays are
     immutable, and ValueError says so otherwise.
 
@@ -311,7 +311,7 @@ def _put_along_axis(
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """A copy of `a` with the values `v`, repeated as needed, at the places `ind` of the flat array.
 
-    Of two values for one place the last stands.  Known places outside raise IndexError; traced ones
+    Of two values for one place the last counts.  Known places outside raise IndexError; traced ones
     are left out, unless `mode` is "clip" or "wrap".  `inplace=False` must be given: arrays are
     immutable, and ValueError says so otherwise.
 

@@ -1,8 +1,8 @@
-"""Updating by index: `x.at[i].set(y)` and its kin return a changed copy.
+"""Updating by index: `x.at[i].set(y)` and the other methods return a changed copy.
 
 An update undoes what reading does, in reverse: the slices and integers are cut out, index arrays
 are scattered into the cut, and the cut is put back.  A mask becomes `select` where the new values
-don't depend on which element is the how-manieth of the mask.
+are the same whatever the rank of an element among those that the mask selects.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class AtIndex:
     "clip" (moved inside), "promise_in_bounds" (there are none).  Without a mode traced ones are
     dropped, and known ones raise IndexError.  With `wrap_negative_indices=False` negative positions
     are out of bounds too.  An element that is named twice is updated twice, unlike in NumPy's `x[i]
-    += y`; of two `set`s the last stands.
+    += y`; of two `set`s the last counts.
     """
 
     __slots__ = ("array", "index")

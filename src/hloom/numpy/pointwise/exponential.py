@@ -95,7 +95,7 @@ def log1p(x: Any, /) -> Any:
     return exponential.log1p(*promote_inexact("log1p", x))
 
 
-# ---- sums of what logarithms stand for -----------------------------------------------------------
+# ---- sums of exponentials, as logarithms ---------------------------------------------------------
 @eager.binary_floats
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """`log(exp(x1) + exp(x2))`, without overflow.

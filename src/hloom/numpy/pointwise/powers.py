@@ -1,6 +1,6 @@
 """Powers and roots.
 
-A Python integer as exponent is part of the program, which multiplies; any other is an operand.
+A Python integer as exponent is part of the executable, which multiplies; any other is an operand.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _integers = Tables()
 def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     """The general way of `power`.
 
-    Programs that the fast path must not find are kept in tables of their own: those for literal
+    Executables that the fast path must not find have tables of their own: those for literal
     exponents, and those for integers, whose exponents are looked at first.
     """
     x1, x2 = operands
     if x1.__class__ is Array and x2.__class__ is Array:
-        program = _integers[get().key].get((x1.aval, x2.aval))
-        if program is not None:
+        run = _integers[get().key].get((x1.aval, x2.aval))
+        if run is not None:
             _check_exponents(x2)
-            return eager.finish(program, [x1._buf, x2._buf], name, (x1, x2))
+            return eager.finish(run, [x1._buf, x2._buf], name, (x1, x2))
     x1, x2 = [array_like(name, x) if isinstance(x, (list, tuple)) else x for x in operands]
     if x2.__class__ is int and -LARGEST_LITERAL <= x2 <= LARGEST_LITERAL:
         return eager.run(partial(_literal_power, y=x2), _literals, name, (x1,), (x2,))
@@ -110,10 +110,10 @@ def raised(base: Any, exponent: Any, modulo: Any = None) -> Any:
     if modulo is not None:
         return NotImplemented
     if exponent.__class__ is int:
-        program = _literals[get().key].get((base.aval, exponent))
-        if program is None:
+        run = _literals[get().key].get((base.aval, exponent))
+        if run is None:
             return _general.general(_power, _general.tables, "power", (base, exponent))
-        return eager.finish(program, [base._buf], "power", (base,))
+        return eager.finish(run, [base._buf], "power", (base,))
     return _forward(base, exponent)
 
 

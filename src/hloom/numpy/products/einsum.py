@@ -305,7 +305,7 @@ def _path(optimize: Any, labels: Sequence[Any], out: Term, sizes: dict[Hashable,
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "greedy") -> tuple[Any, Any]:
-    """The order in which `einsum` would contract the operands, and a text that tells its cost.
+    """The order in which `einsum` would contract the operands, and a text with its cost.
 
     The order may be given to `einsum` as `optimize`.
 

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices: dot, matmul and their kin."""
+"""Products of vectors and matrices: dot, matmul, vdot, tensordot, cross."""
 
 from __future__ import annotations
 

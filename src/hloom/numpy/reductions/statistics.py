@@ -129,7 +129,7 @@ def variance(
     mean: Any,
     correction: Any, *, root: bool = False, skip_nan: bool = False,
 ) -> Any:  # fmt: skip
-    """The body of `var`, `std` and their NaN-skipping kin."""
+    """The body of `var`, `std` and of those that skip NaNs."""
     refuse_out(name, out)
     if correction is not None and ddof:
         raise ValueError(

@@ -143,7 +143,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
 
 
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> Array:
-    """The array with `axis` moved back until it stands before the axis `start`.
+    """The array with `axis` moved back until it comes before the axis `start`.
 
     Raises AxisError for an axis that is not there.  `moveaxis` is easier to read.
 

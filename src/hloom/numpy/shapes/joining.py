@@ -184,7 +184,7 @@ def stack(
 
 @eager.planned_sequence
 def _shaped_and_joined(xs: Sequence[Any], plan: tuple[str, Any]) -> Any:
-    """hstack and its kin: each array is given the axes it lacks first."""
+    """hstack and its like: each array is given the axes it lacks first."""
     name, cast = plan
     arrays = _of_one_dtype(name, xs, cast)
     shaped = [reshape(x, _SHAPES[name](x.aval.shape)) for x in arrays]
