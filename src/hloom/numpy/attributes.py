@@ -339,7 +339,7 @@ KEPT = 1 << 16  # bytes that one element of a list may keep alive
 
 
 def iterate(self: Array) -> Iterator[Array]:
-    """Elements of a 1-d array come from the host, all at once; each row of others is an executable's result."""
+    """Elements of a 1-d array come from the host, all at once; other rows are indexed in turn."""
     if not self.aval.shape:
         raise TypeError("iteration over a 0-d array")
     if isinstance(self, Tracer):

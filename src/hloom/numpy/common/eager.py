@@ -465,8 +465,8 @@ def function(
 
     Parameters annotated or named in `static` are static: they must be hashable (lists become
     tuples) and select the executable.  Those in `sequences` are sequences of arrays.  All others
-    are arrays, or None.  Without `static`, the parameters whose usual names say so are static (`axis`,
-    `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).
+    are arrays, or None.  Without `static`, the parameters whose usual names say so are static
+    (`axis`, `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).
     """
     if fun is None:
         return partial(function, static=static, sequences=sequences)
