@@ -41,7 +41,7 @@ core/primitive.py               Primitive.__call__ Primitive.evaluate
 core/record.py                  trace_to_jaxpr Record.record Record.close Partial.process
 core/trace.py                   Eager.process
 core/support/executable.py      compile_jaxpr
-core/array.py                   from_buffer
+core/support/results.py         one.run
 stablehlo/lower.py              lower Lowering.inline
 stablehlo/builder.py            Module.text
 engines/xla.py                  XlaEngine.compile XlaEngine.load
