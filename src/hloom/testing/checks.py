@@ -75,8 +75,9 @@ def _attempt(case: Case, engine: str, operands: list[NDArray]) -> list[NDArray] 
 def _assert_elements(
     case: Case, got: NDArray, want: NDArray, operands: list[NDArray], what: str
 ) -> None:
-    if case.oracle is None:
-        bad = ~same_bits(flushed(got), flushed(want))
+    assert got.shape == want.shape, f"{what}: shape {got.shape}, expected {want.shape}"
+    if case.exact:
+        bad = ~same_bits(flushed(got), flushed(want.astype(got.dtype)))
     else:
         bad = differing(got, want, case.budget(got.dtype))
     assert not bad.any(), f"{what}: {show(bad, operands, got, want)}"

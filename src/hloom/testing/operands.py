@@ -20,6 +20,8 @@ INTEGERS = ("int8", "int32", "uint8", "uint32", "int64")
 NUMBERS = (*INTEGERS, *INEXACT)
 ORDERED = ("bool", *INTEGERS, *FLOATS)
 EVERYTHING = ("bool", *NUMBERS)
+# For what only moves elements: a dtype of each width, and of 16 bits one that NumPy lacks.
+MOVED = ("bool", "int8", "float16", "bfloat16", "float32", "float64", "complex128")
 
 
 def corners(dtype: Any) -> NDArray:
