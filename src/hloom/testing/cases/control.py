@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce as fold
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,15 @@ def _numpy_horner(c: Any, xs: Any) -> Any:
     return [c, np.stack(rows)]
 
 
+def _numpy_fori_loop(x: Any) -> Any:
+    return fold(lambda x, i: np.sin(x) + i * x, range(1, 4), wider(x))
+
+
+def _numpy_sines(w: Any, c: Any, xs: Any) -> Any:
+    *carries, last = accumulate(wider(xs), lambda c, x: np.sin(c * w) + x, initial=wider(c))
+    return [last, np.stack(carries)]
+
+
 CHOICES = [
     Case("cond", lambda p, x: _leaves(cond(p, _branch, _other, x)), (np.bool_(True), (3,)),
          lambda p, x: [x * x, np.sin(wider(x))], SINGLE, 2, "the sine"),
@@ -86,7 +97,7 @@ LOOPS = [
          lambda n: n.dtype.type(max(int(n), 0).bit_length()), ("int32", "uint8", "int64"), low=0,
          moving=()),
     Case("fori_loop", lambda x: fori_loop(1, 4, lambda i, x: sin(x) + i.astype(x.dtype) * x, x),
-         ((3,),), None, SINGLE, 9, STEPS),
+         ((3,),), _numpy_fori_loop, SINGLE, 9, STEPS),
     Case("fori_loop of a computed number", lambda n, x: fori_loop(0, n, lambda i, x: x * 2, x),
          (np.int32(3), (3,)), lambda n, x: x * 8, REAL, reverse=False),
     Case("fori_loop of no step", lambda x: fori_loop(4, 1, lambda i, x: x * x, x), ((3,),),
@@ -103,8 +114,8 @@ LOOPS = [
     Case("scan of a format without zero", lambda c, xs: scan(lambda c, x: (c, x), c, xs),
          ((), (4,)), lambda c, xs: [c, xs], ("float8_e8m0fnu",), low=1),
     Case("scan that closes over an operand",
-         lambda w, c, xs: scan(lambda c, x: (sin(c * w) + x, c), c, xs), ((), (), (4,)), None,
-         SINGLE, 9, STEPS, low=-2, high=2),
+         lambda w, c, xs: scan(lambda c, x: (sin(c * w) + x, c), c, xs), ((), (), (4,)),
+         _numpy_sines, SINGLE, 9, STEPS, low=-2, high=2),
     Case("map", lambda xs: each(lambda x: x.sum() * x, xs), ((4, 3),),
          lambda xs: wider(xs).sum(1, keepdims=True) * xs, SINGLE, 9, "sums"),
     Case("associative_scan", lambda xs: associative_scan(add, xs), ((7, 2),),
@@ -133,6 +144,11 @@ def _cubic_root(a: Any) -> Any:
     return custom_root(lambda x: x * x * x + x - a, a * 0, newton, _divided)
 
 
+def _numpy_cubic_root(a: Any) -> Any:
+    """Cardano's, by hyperbolic functions."""
+    return 2 / 3**0.5 * np.sinh(np.arcsinh(1.5 * 3**0.5 * wider(a)) / 3)
+
+
 SOLUTIONS = [
     Case("custom_linear_solve", lambda a, b: custom_linear_solve(
         lambda x: a * a * x + x, b, _divided, _divided), ((3,), (3,)),
@@ -140,7 +156,8 @@ SOLUTIONS = [
     Case("custom_linear_solve of a symmetric system", lambda a, b: custom_linear_solve(
         lambda x: a * x, b, _divided, symmetric=True), ((), (2, 2)), lambda a, b: b / wider(a),
          SINGLE, 2, "a quotient", low=1),
-    Case("custom_root", _cubic_root, ((3,),), None, SINGLE, 4, "Newton's steps", low=-20, high=20),
+    Case("custom_root", _cubic_root, ((3,),), _numpy_cubic_root, SINGLE, 4,
+         "Newton's steps", low=-20, high=20),
 ]  # fmt: skip
 
 COMPOSITE = [
