@@ -17,6 +17,8 @@ from hloom.ops.common.expression import FLOAT32, Term
 Partials = Sequence[Callable[..., Any] | None]
 Formula = Callable[..., Term]
 
+_BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
+
 # For error texts: a dtype of each domain, and the lenient function for a strict one.
 _EXAMPLES = {
     "complex": "complex64", "integer": "int32", "signed": "int32", "unsigned": "uint32",
@@ -251,12 +253,18 @@ class Elementwise(Pointwise):
         raise TypeError(f"{self.name} takes {operands}; got {given}")
 
     def numpy(self, *values: Any, **params: Any) -> Any:
-        avals = [ShapedArray(v.shape, v.dtype) for v in values]
-        dtype = self.infer(*avals, **params).dtype
-        if not self.narrow and is_narrow(values[0].dtype):
+        """The function's result: wrong dtypes stay, so that an engine can tell.
+
+        What NumPy has no arithmetic for is computed in f32 or in bytes, and converted at the end.
+        """
+        given = values[0].dtype
+        in_f32 = not self.narrow and is_narrow(given)
+        if in_f32:
             values = tuple(v.astype(np.float32) if is_narrow(v.dtype) else v for v in values)
         with np.errstate(all="ignore"):
-            return np.asarray(self.function(*values, **params)).astype(dtype, copy=False)
+            result = np.asarray(self.function(*values, **params))
+            in_bytes = dtypes.bits(given) < 8 and result.dtype in _BYTES
+            return result.astype(given) if in_bytes or in_f32 and result.dtype == FLOAT32 else result
 
     def emit(self, block: Any, out: ShapedArray, *operands: Any, **params: Any) -> Any:
         dtype = operands[0].aval.dtype

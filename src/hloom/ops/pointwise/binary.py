@@ -438,7 +438,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
 
 
 def _numpy_shift_right_logical(x: Any, y: Any) -> Any:
-    return np.right_shift(to_unsigned(x), to_unsigned(y)).astype(f"i{x.dtype.itemsize}")
+    return np.right_shift(to_unsigned(x), to_unsigned(y)).astype(x.dtype)
 
 
 shift_right_logical_p = Elementwise(

@@ -241,7 +241,7 @@ def _numpy_clz(x: Any) -> Any:
     for _ in range(width):
         used += rest != 0
         rest = rest >> 1
-    return width - used
+    return (width - used).astype(x.dtype)
 
 
 def _population_count(x: Term) -> Term:
@@ -255,7 +255,7 @@ def _population_count(x: Term) -> Term:
 population_count_p = Elementwise(
     "population_count",
     formula=_population_count,
-    numpy=lambda x: np.bitwise_count(to_unsigned(x)),
+    numpy=lambda x: np.bitwise_count(to_unsigned(x)).astype(x.dtype),
     domain="integer",
 )
 
