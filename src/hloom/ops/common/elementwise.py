@@ -264,7 +264,8 @@ class Elementwise(Pointwise):
         with np.errstate(all="ignore"):
             result = np.asarray(self.function(*values, **params))
             in_bytes = dtypes.bits(given) < 8 and result.dtype in _BYTES
-            return result.astype(given) if in_bytes or in_f32 and result.dtype == FLOAT32 else result
+            computed_in = in_bytes or (in_f32 and result.dtype == FLOAT32)
+            return result.astype(given) if computed_in else result
 
     def emit(self, block: Any, out: ShapedArray, *operands: Any, **params: Any) -> Any:
         dtype = operands[0].aval.dtype
