@@ -117,3 +117,11 @@ def test_no_folder_has_more_than_20_modules() -> None:
     for folder in (ROOT / "src" / "hloom").rglob("*/"):
         modules = [file.name for file in folder.glob("*.py") if file.name != "__init__.py"]
         assert len(modules) <= 20, (folder.name, len(modules))
+
+
+def test_every_folder_of_the_package_has_its_tests() -> None:
+    package, tests = ROOT / "src" / "hloom", ROOT / "tests"
+    for folder in (path for path in package.rglob("*/") if path.name != "__pycache__"):
+        mirrored = tests / folder.relative_to(package)
+        alone = mirrored.parent / f"test_{folder.name}.py"  # for tables and what has one file
+        assert list(mirrored.glob("test_*.py")) or alone.is_file(), f"{mirrored} has no tests"
