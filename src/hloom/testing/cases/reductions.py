@@ -279,7 +279,7 @@ def _tangent(fun: Any) -> Any:
 
 
 def _selected(x: Any, window: Any, pick: Any, fill: Any) -> Any:
-    """The place in `x`, flat, of the first largest (or smallest) of each window."""
+    """The place in `x`, flat, of the first largest (or smallest) of each window; -1 for padding."""
     axes = len(window[0])
     values = views(x, fill(x.dtype), *window)
     places = views(np.arange(x.size).reshape(x.shape), -1, *window)
@@ -288,14 +288,14 @@ def _selected(x: Any, window: Any, pick: Any, fill: Any) -> Any:
 
 
 def _tangent_there(window: Any, pick: Any, fill: Any) -> Any:
-    return lambda x, t: t.ravel()[_selected(x, window, pick, fill)]
+    return lambda x, t: np.append(t, 0)[_selected(x, window, pick, fill)]
 
 
 def _added_there(window: Any, pick: Any, fill: Any) -> Any:
     def added(s: Any, x: Any) -> Any:
-        out = np.zeros(x.size, wider(s).dtype)
+        out = np.zeros(x.size + 1, wider(s).dtype)
         np.add.at(out, _selected(x, window, pick, fill), wider(s))
-        return out.reshape(x.shape)
+        return out[:-1].reshape(x.shape)
 
     return added
 
