@@ -40,7 +40,10 @@ PYTEST = $(RUN) -m pytest -q
 demo: $(VENV)/ready-demo
 	$(RUN) docs/tour.py
 
-test: check tests property-tests
+test:
+	@start=$$(date +%s); $(MAKE) --no-print-directory check tests property-tests; result=$$?; \
+	seconds=$$(($$(date +%s) - start)); \
+	echo "make test: $$((seconds / 60)) min $$((seconds % 60)) s"; exit $$result
 
 check: lint tiny
 

@@ -479,7 +479,7 @@ ITERATIVE = {
 def test_a_matrix_that_is_not_finite_gives_nan_and_the_others_do_not_notice(
     bad: float, name: str, dtype: str, engine: str
 ) -> None:
-    for n in (2, 7, 100) if engine == "xla" else (2, 7):
+    for n in (2, 7, 100) if (engine, dtype) == ("xla", "float32") else (7,):
         a = drawn((2, n, n), dtype)
         a[1, n // 2, n // 3] = bad
         for out in evaluate(engine, ITERATIVE[name], a):
