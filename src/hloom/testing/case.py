@@ -108,7 +108,7 @@ class Case:
         return drawn(dtype, low, high, int(np.prod(shape)), seed).reshape(shape)
 
     def trial(self, dtype: Any) -> list[NDArray]:
-        """Operands to compare values on: of elementwise ones all corners, and many random ones."""
+        """Operands to compare values on: of elementwise ones all edge values, and random ones."""
         if not self.elementwise:
             return self.draw(dtype)
         random = self.draw(dtype, shape=(60,))

@@ -1,4 +1,4 @@
-"""Operands that leave out no corner: edge values, random values, every combination of both."""
+"""Operands: edge values of each dtype, random values, and combinations of both."""
 
 from __future__ import annotations
 

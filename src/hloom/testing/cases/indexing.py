@@ -37,8 +37,8 @@ BLOCKS = G((1, 2), (), (0, 1))
 BATCHED = G((2,), (1,), (1,), (0,), (0,))
 
 INSIDE = np.array([[2], [0], [2]], I32)
-ASTRAY = np.array([[4], [-1], [1], [5], [-9]], I32)
-CORNERS = np.array([[0, 0], [3, 2], [-1, 1], [4, 0], [2, 2]], I32)
+OUTSIDE = np.array([[4], [-1], [1], [5], [-9]], I32)
+STARTS = np.array([[0, 0], [3, 2], [-1, 1], [4, 0], [2, 2]], I32)
 PER_ROW = np.array([[[0], [3]], [[1], [1]], [[9], [2]]], I32)
 
 
@@ -92,16 +92,16 @@ def _gather(name: str, numbers: Any, sizes: Any, mode: str, *operands: Any, fill
 GATHER = [
     Case("rows", lambda x, i: gather(x, i, ROWS, (1, 3), mode="promise_in_bounds"),
          ((5, 3), INSIDE), lambda x, i: x[i[:, 0]], MOVED),
-    Case("rows, clip", lambda x, i: gather(x, i, ROWS, (1, 3), mode="clip"), ((5, 3), ASTRAY),
+    Case("rows, clip", lambda x, i: gather(x, i, ROWS, (1, 3), mode="clip"), ((5, 3), OUTSIDE),
          lambda x, i: x[np.clip(i[:, 0], 0, 4)], MOVED),
-    _gather("rows, fill", ROWS, (1, 3), "fill", (5, 3), ASTRAY),
-    _gather("rows, fill 7", ROWS, (1, 3), "fill", (5, 3), ASTRAY, fill=7, dtypes=NUMBERS),
-    _gather("points, fill", POINTS, (1, 1), "fill", (5, 4), CORNERS, dtypes=MOVED),
-    _gather("points, clip", POINTS, (1, 1), "clip", (5, 4), CORNERS, dtypes=MOVED),
-    _gather("blocks, clip", BLOCKS, (2, 3), "clip", (5, 4), CORNERS, dtypes=MOVED),
-    _gather("blocks, fill", BLOCKS, (2, 3), "fill", (5, 4), CORNERS, dtypes=MOVED),
+    _gather("rows, fill", ROWS, (1, 3), "fill", (5, 3), OUTSIDE),
+    _gather("rows, fill 7", ROWS, (1, 3), "fill", (5, 3), OUTSIDE, fill=7, dtypes=NUMBERS),
+    _gather("points, fill", POINTS, (1, 1), "fill", (5, 4), STARTS, dtypes=MOVED),
+    _gather("points, clip", POINTS, (1, 1), "clip", (5, 4), STARTS, dtypes=MOVED),
+    _gather("blocks, clip", BLOCKS, (2, 3), "clip", (5, 4), STARTS, dtypes=MOVED),
+    _gather("blocks, fill", BLOCKS, (2, 3), "fill", (5, 4), STARTS, dtypes=MOVED),
     _gather("windows between batch axes", G((0, 2), (1,), (1, 0)), (2, 1, 3), "clip",
-            (3, 4, 3), CORNERS.reshape(5, 1, 2), dtypes=MOVED),
+            (3, 4, 3), STARTS.reshape(5, 1, 2), dtypes=MOVED),
     _gather("batch axes", BATCHED, (1, 1, 2), "clip", (3, 4, 2), PER_ROW, dtypes=MOVED),
     _gather("batch axes, fill", BATCHED, (1, 1, 2), "fill", (3, 4, 2), PER_ROW, dtypes=MOVED),
     _gather("no index axes", G((0, 1), (), ()), (5, 3), "fill", (5, 3),
@@ -109,7 +109,7 @@ GATHER = [
     _gather("no indices", ROWS, (1, 3), "fill", (5, 3), np.zeros((0, 1), I32), dtypes=MOVED),
     Case("fill with a value",
          lambda x, i, v: gather(x, i, ROWS, (1, 3), mode="fill", fill_value=v),
-         ((5, 3), ASTRAY, ()),
+         ((5, 3), OUTSIDE, ()),
          lambda x, i, v: _gathered(x, i, v, ROWS, (1, 3), "fill"), MOVED),
 ]  # fmt: skip
 
@@ -150,26 +150,26 @@ SUMS = "sums of a few numbers, in any order"
 TWICE = np.array([[2], [0], [2], [2]], I32)
 SCATTER = [
     _scatter("set rows", scatter, _last, S_ROWS, "fill", (5, 3), (4, 3), TWICE, dtypes=EVERYTHING),
-    _scatter("set rows astray", scatter, _last, S_ROWS, None, (5, 3), (5, 3), ASTRAY,
+    _scatter("set rows, out of bounds", scatter, _last, S_ROWS, None, (5, 3), (5, 3), OUTSIDE,
              dtypes=MOVED),
-    _scatter("set rows, clip", scatter, _last, S_ROWS, "clip", (5, 3), (5, 3), ASTRAY,
+    _scatter("set rows, clip", scatter, _last, S_ROWS, "clip", (5, 3), (5, 3), OUTSIDE,
              dtypes=MOVED),
     _scatter("set rows, unique", scatter, _last, S_ROWS, "promise_in_bounds", (5, 3), (2, 3),
              INSIDE[1::-1], dtypes=MOVED, unique_indices=True, indices_are_sorted=True),
-    _scatter("set blocks", scatter, _last, S_BLOCKS, "drop", (5, 4), (5, 2, 3), CORNERS,
+    _scatter("set blocks", scatter, _last, S_BLOCKS, "drop", (5, 4), (5, 2, 3), STARTS,
              dtypes=MOVED),
-    _scatter("set blocks, clip", scatter, _last, S_BLOCKS, "clip", (5, 4), (5, 2, 3), CORNERS,
+    _scatter("set blocks, clip", scatter, _last, S_BLOCKS, "clip", (5, 4), (5, 2, 3), STARTS,
              dtypes=MOVED),
     _scatter("set by batch", scatter, _last, S_BATCHED, "fill", (3, 4, 2), (3, 2, 2), PER_ROW,
              dtypes=MOVED),
     _scatter("add rows", scatter_add, np.add, S_ROWS, "fill", (5, 3), (4, 3), TWICE,
              ulp=4, why=SUMS),
-    _scatter("add points", scatter_add, np.add, S_POINTS, "fill", (5, 4), (5,), CORNERS,
+    _scatter("add points", scatter_add, np.add, S_POINTS, "fill", (5, 4), (5,), STARTS,
              ulp=4, why=SUMS),
-    _scatter("add blocks", scatter_add, np.add, S_BLOCKS, "fill", (5, 4), (5, 2, 3), CORNERS,
+    _scatter("add blocks", scatter_add, np.add, S_BLOCKS, "fill", (5, 4), (5, 2, 3), STARTS,
              dtypes=FEW, ulp=4, why=SUMS),
     _scatter("add blocks, clip", scatter_add, np.add, S_BLOCKS, "clip", (5, 4), (5, 2, 3),
-             CORNERS, dtypes=FEW, ulp=4, why=SUMS),
+             STARTS, dtypes=FEW, ulp=4, why=SUMS),
     _scatter("add by batch", scatter_add, np.add, S_BATCHED, "fill", (3, 4, 2), (3, 2, 2),
              PER_ROW, dtypes=FEW, ulp=4, why=SUMS),
     _scatter("subtract rows", scatter_sub, np.subtract, S_ROWS, "fill", (5, 3), (4, 3), TWICE,

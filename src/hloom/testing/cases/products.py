@@ -144,8 +144,8 @@ def _masks(lhs: Any, sizes: Any, numbers: RaggedDotDimensionNumbers) -> Any:
     (contract, _), (batch, _) = numbers.dot_dimension_numbers
     (row,) = numbers.lhs_ragged_dimensions
     free = tuple(a for a in range(lhs.ndim) if a not in (*contract, *batch))
-    kin = tuple(contract) if row in contract else free
-    outer = (*batch, *kin[: kin.index(row)])
+    among = tuple(contract) if row in contract else free
+    outer = (*batch, *among[: among.index(row)])
     masks = np.zeros((sizes.shape[-1], *lhs.shape), bool)
     for place in np.ndindex(lhs.shape):
         at = () if sizes.ndim == 1 else tuple(place[a] for a in outer)
