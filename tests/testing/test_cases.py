@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+import hloom
 from hloom import testing
 from hloom.testing import CASES, Case
 
@@ -34,14 +35,18 @@ def test_value(case: Case) -> None:
 
 @smooth
 def test_derivative(case: Case) -> None:
+    """The first dtype on XLA; NumPy, which compiles nothing, has the others and the second."""
+
     def check(dtype: str) -> None:
-        testing.check_jvp(case, dtype)
-        if case.reverse:
-            testing.check_adjoint(case, dtype)
+        with hloom.engine("xla" if dtype == case.differentiated[0] else "numpy"):
+            testing.check_jvp(case, dtype)
+            if case.reverse:
+                testing.check_adjoint(case, dtype)
 
     in_each(case.differentiated, check)
     if case.twice:
-        testing.check_second(case, case.differentiated[0])
+        with hloom.engine("numpy"):
+            testing.check_second(case, case.differentiated[0])
 
 
 @every_case
