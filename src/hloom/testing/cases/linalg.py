@@ -143,11 +143,12 @@ def _each(fun: Callable[..., Any]) -> Callable[..., Any]:
 @_each
 def _lu(x: Any) -> Any:
     """Gauss's elimination with partial pivoting; LAPACK's size of a complex number is |a| + |b|."""
-    x, order = x.copy(), np.arange(len(x), dtype=I32)
+    x, order = x.copy(), np.arange(len(x)).astype(I32)
     pivots = np.zeros(min(x.shape), I32)
     for k in range(min(x.shape)):
         pivots[k] = i = k + np.argmax(np.abs(x[k:, k].real) + np.abs(x[k:, k].imag))
-        x[[k, i]], order[[k, i]] = x[[i, k]], order[[i, k]]
+        swap, back = np.array([k, i]), np.array([i, k])
+        x[swap], order[swap] = x[back], order[back]
         x[k + 1 :, k] /= x[k, k]
         x[k + 1 :, k + 1 :] -= np.outer(x[k + 1 :, k], x[k, k + 1 :])
     return [x, pivots, order]

@@ -149,7 +149,9 @@ def _remainder(bits: int, x: int, y: int) -> int:
 
 def _power(bits: int, x: int, y: int) -> int:
     """Negative powers are truncated: only 1 and -1 have any."""
-    return pow(x, y, 2**bits) if y >= 0 else {1: 1, -1: (-1) ** (y & 1)}.get(x, 0)
+    if y >= 0:
+        return int(pow(x, y, 2**bits))
+    return {1: 1, -1: -1 if y % 2 else 1}.get(x, 0)
 
 
 def _of_parts(x: Any, y: Any) -> Any:
@@ -157,9 +159,8 @@ def _of_parts(x: Any, y: Any) -> Any:
     return parts.view(f"c{2 * x.itemsize}")[..., 0]
 
 
-@by_floats
 def _half_away_from_zero(x: float) -> float:
-    return math.copysign(Decimal(x).to_integral_value(ROUND_HALF_UP), x)
+    return math.copysign(float(Decimal(x).to_integral_value(ROUND_HALF_UP)), x)
 
 
 def rounded_to(exponent_bits: int, mantissa_bits: int) -> Callable[..., Any]:
@@ -184,7 +185,10 @@ def _bytes(x: Any) -> Any:
 def saturated(dtype: str) -> Callable[..., Any]:
     """Truncated floats, the nearest that an integer dtype has; NaN is 0."""
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    one = lambda v: 0 if v != v else int(min(max(v, low), high))
+
+    def one(v: float) -> int:
+        return 0 if v != v else int(min(max(v, low), high))
+
     return lambda x: np.array([one(float(v)) for v in x.ravel()], dtype).reshape(x.shape)
 
 
@@ -231,7 +235,7 @@ CASES = [
     row("abs", unary.abs, COMPLEX, WIDE, WIDE, np.abs, (2, 2, 0), XLA),
     row("floor", unary.floor, FLOATS, WIDE, oracle=np.floor),
     row("ceil", unary.ceil, FLOATS, WIDE, oracle=np.ceil),
-    row("round", unary.round, FLOATS, WIDE, oracle=_half_away_from_zero),
+    row("round", unary.round, FLOATS, WIDE, oracle=by_floats(_half_away_from_zero)),
     row("round_even", lambda x: unary.round(x, unary.RoundingMethod(1)), FLOATS, WIDE,
         oracle=np.rint),
     row("is_finite", unary.is_finite, FLOATS, WIDE, oracle=np.isfinite),

@@ -290,6 +290,7 @@ SCALED = [
 
 # ---- convolution -----------------------------------------------------------------------------
 
+
 def patches_by_hand(
     x: Any, kernel: Any, strides: Any, pads: Any, base: Any = None, inner: Any = None
 ) -> Any:
