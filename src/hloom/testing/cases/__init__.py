@@ -46,7 +46,7 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
         "reduce": reductions.REDUCE,
         "cumulative": reductions.CUMULATIVE,
         "windows": reductions.WINDOWS,
-        "computations": reductions.COMPUTATIONS,
+        "computations": control.COMPUTATIONS,
         "dot": products.DOT,
         "polynomial": products.POLYNOMIALS,
         "ragged": products.RAGGED,

@@ -1,4 +1,4 @@
-"""Reductions: over axes, along an axis, over windows, by a function.
+"""Reductions: over axes, along an axis, over windows.
 
 The oracles of windows gather what each window sees, by its definition, and reduce that.
 """
@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.control.computations import reduce, reduce_window
 from hloom.ops.common.linear import reduce_sum
-from hloom.ops.pointwise import binary
-from hloom.ops.pointwise.arithmetic import add, mul
-from hloom.ops.pointwise.compare import ge, select
-from hloom.ops.pointwise.exponential import exp, log
 from hloom.ops.reductions import windows
 from hloom.ops.reductions.cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from hloom.ops.reductions.recurrence import linear_recurrence_p
@@ -328,65 +323,4 @@ WINDOWS = [
     Case("select_and_scatter_add, least", lambda s, x: windows.select_and_scatter_add(
         s, x, "le", (2,), (3,)), ((2,), (6,)),
          _added_there(((2,), (3,)), np.argmin, _highest), SELECTED, 9, SUM, moving=(0,)),
-]  # fmt: skip
-
-
-# ---- by a function ---------------------------------------------------------------------------
-def _sum_of_logs(x: Any, y: Any) -> Any:
-    """Associative, and no operation of lax: log(exp(x) + exp(y))."""
-    return log(add(exp(x), exp(y)))
-
-
-def _better(x: Any, y: Any) -> Any:
-    """The pair with the larger first part."""
-    left = ge(x[0], y[0])
-    return select(left, x[0], y[0]), select(left, x[1], y[1])
-
-
-def _first(x: Any, y: Any) -> Any:
-    return add(add(x, y), mul(x, y))
-
-
-def _numpy_better(x: Any, y: Any) -> Any:
-    left = x[0] >= y[0]
-    return np.where(left, x[0], y[0]), np.where(left, x[1], y[1])
-
-
-def _best(x: Any, y: Any) -> Any:
-    """The pair with the largest first part along the last axis."""
-    start = tuple(np.full(x.shape[:-1], v, x.dtype) for v in (-1e9, 0.0))
-    return fold(_numpy_better, zip(np.moveaxis(x, -1, 0), np.moveaxis(y, -1, 0)), start)
-
-
-def _log_of_sum(x: Any, axes: Any, start: Any) -> Any:
-    return np.log(np.exp(wider(x)).sum(axes) + np.exp(wider(start)))
-
-
-COMPUTATIONS = [
-    Case("by a function", lambda x, i: reduce(x, i, _sum_of_logs, (0, 2)), ((3, 4, 5), ()),
-         lambda x, i: _log_of_sum(x, (0, 2), i), SINGLE, 40, "exp and log", low=-2, high=2),
-    Case("over nothing", lambda x, i: reduce(x, i, _sum_of_logs, (1,)), ((3, 0), ()),
-         lambda x, i: np.full(3, i), SINGLE),
-    Case("over no axes", lambda x, i: reduce(x, i, _first, ()), ((3,), ()),
-         lambda x, i: wider(x) + i + wider(x) * i, SINGLE, 4, "sums"),
-    Case("of pairs", lambda x, y: reduce((x, y), (-1e9, 0.0), _better, (1,)), ((3, 7), (3, 7)),
-         _best, SINGLE),
-    Case("sum and start", lambda x, i: reduce(x, i, add, (1,)), ((3, 4), ()),
-         lambda x, i: x.sum(1) + i, ("int32", *SINGLE), 9, "a sum"),
-    Case("max and start", lambda x, i: reduce(x, i, binary.max, (0,)), ((3, 4), ()),
-         lambda x, i: largest(largest(x[0], x[1]), largest(x[2], i)), ("int32", *SINGLE)),
-    Case("windows by a function", lambda x: reduce_window(
-        x, -1e9, _sum_of_logs, (2, 3), (2, 1), "VALID", None, (1, 2)), ((5, 6),),
-         lambda x: _log_of_sum(
-             views(x, -1e9, (2, 3), (2, 1), "VALID", None, (1, 2)), (2, 3), x.dtype.type(-1e9)),
-         SINGLE, 40, "exp and log", low=-2, high=2),
-    Case("product of windows", lambda x: reduce_window(x, 1.0, mul, (3,), (2,)), ((8,),),
-         lambda x: views(wider(x), 1, (3,), (2,)).prod(1), SINGLE, 9, "products"),
-    Case("sum of windows", lambda x: reduce_window(x, 0, add, (3,), None, "SAME"), ((8,),),
-         lambda x: views(wider(x), 0, (3,), None, "SAME").sum(1, dtype=wider(x).dtype),
-         ("int32", *SINGLE), 9, "sums"),
-    Case("sum of windows with a start", lambda x: reduce_window(x, 5, add, (3,)), ((8,),),
-         lambda x: 5 + x[:-2] + x[1:-1] + x[2:], ("int32", *SINGLE), 9, "sums"),
-    Case("windows of pairs", lambda x, y: reduce_window((x, y), (-1e9, 0.0), _better, (2,), (2,)),
-         ((8,), (8,)), lambda x, y: _best(*[views(z, 0, (2,), (2,)) for z in (x, y)]), SINGLE),
 ]  # fmt: skip
