@@ -396,8 +396,7 @@ CASES = [
     ),
     row("reduce_precision", lambda x: reduce_precision(x, 5, 2), FLOATS, WIDE,
         oracle=rounded_to(5, 2)),
-    row("hypot", hypot, FLOATS, PAIR, ((1, 9), (1, 9)), np.hypot,
-                    (0.6, 2, 0), OURS),
+    row("hypot", hypot, FLOATS, PAIR, ((1, 9), (1, 9)), np.hypot, (0.6, 2, 0), OURS),
     row("gcd", gcd, INTEGERS, PAIR, oracle=np.gcd),
 ]  # fmt: skip
 
@@ -412,16 +411,13 @@ CONVERSIONS = [
          lambda x: x.astype(np.int8), ORDERED, corners=False),
     Case("to uint64", lambda x: convert_element_type(x, "uint64"), ((9,),),
          lambda x: x.astype(np.uint64), ORDERED, low=0, corners=False),
-    # What an integer does not hold has a decided value, which C and NumPy leave open.
-    Case("to int32, held", lambda x: convert_element_type(x, "int32"), ((25,),),
-         saturated("int32"), FLOATS,
-         low=-3e38, high=3e38, moving=()),
-    Case("to uint8, held", lambda x: convert_element_type(x, "uint8"), ((25,),),
-         saturated("uint8"), FLOATS,
-         low=-999, high=999, moving=()),
+    # Floats out of an integer's range saturate; C and NumPy leave the result undefined.
+    Case("to int32, saturated", lambda x: convert_element_type(x, "int32"), ((25,),),
+         saturated("int32"), FLOATS, low=-3e38, high=3e38, moving=()),
+    Case("to uint8, saturated", lambda x: convert_element_type(x, "uint8"), ((25,),),
+         saturated("uint8"), FLOATS, low=-999, high=999, moving=()),
     Case("to bfloat16", lambda x: convert_element_type(x, "bfloat16"), ((9,),),
-         lambda x: x.astype(bfloat16), ORDERED,
-         moving=()),
+         lambda x: x.astype(bfloat16), ORDERED, moving=()),
     Case("to float16", lambda x: convert_element_type(x, "float16"), ((9,),),
          lambda x: x.astype(np.float16), ORDERED, moving=()),
     Case("to float32", lambda x: convert_element_type(x, "float32"), ((9,),),
@@ -431,19 +427,16 @@ CONVERSIONS = [
     Case("to complex128", lambda x: convert_element_type(x, "complex128"), ((9,),),
          lambda x: x.astype(np.complex128), EVERYTHING),
     Case("bits as bytes", lambda x: bitcast_convert_type(x, "uint8"), ((3, 2),),
-         _bytes,
-         (*INTEGERS, *FLOATS), moving=()),
+         _bytes, (*INTEGERS, *FLOATS), moving=()),
     Case("bits of bytes", lambda x: bitcast_convert_type(x, "float32"), ((3, 4),),
          lambda x: x.view(np.float32)[..., 0], ("uint8",), moving=()),
 ]  # fmt: skip
 
 SMALL = [
     Case("reduce_precision of small floats", lambda x: reduce_precision(x, 4, 1), ((20,),),
-         rounded_to(4, 1),
-         ("float8_e5m2", "float8_e4m3fn"), moving=()),
+         rounded_to(4, 1), ("float8_e5m2", "float8_e4m3fn"), moving=()),
     Case("reduce_precision of floats that the interpreter lacks",
-         lambda x: reduce_precision(x, 4, 1), ((20,),),
-         rounded_to(4, 1),
+         lambda x: reduce_precision(x, 4, 1), ((20,),), rounded_to(4, 1),
          ("float4_e2m1fn", "float8_e8m0fnu"), moving=(), engines=("xla", "numpy")),
 ]  # fmt: skip
 
