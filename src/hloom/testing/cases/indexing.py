@@ -186,5 +186,5 @@ SCATTER = [
         x, i, lambda v: add(mul(v, v), full_like(v, 1)), S_ROWS, update_shape=(4, 3)),
          ((5, 3), TWICE), lambda x, i: _scattered(
              x, np.ones((4, 3)), i, lambda v, _: v * v + v.dtype.type(1), S_ROWS, "fill"),
-         ("int32", "float32", "uint8"), moving=()),
+         ("int32", "float32", "uint8"), 2, "the product may be fused with the sum", moving=()),
 ]  # fmt: skip
