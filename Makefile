@@ -33,6 +33,8 @@ export PYTHONPATH := $(CURDIR)/src
 
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
+# Each process has tests that follow one another, which share what they compile and trace.
+SHARED = -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs engines semantics names walk polynomials fits clean
 .DELETE_ON_ERROR:
@@ -56,10 +58,10 @@ tiny: $(VENV)/ready-test
 	$(PYTEST) tests/test_tiny.py
 
 tests: $(VENV)/ready-test
-	$(PYTEST) -n $(WORKERS) tests
+	$(PYTEST) $(SHARED) tests
 
 property-tests: $(VENV)/ready-test
-	$(PYTEST) -n $(WORKERS) property_tests
+	$(PYTEST) $(SHARED) property_tests
 
 # The tour on another interpreter:  make second PYTHON=python3.13 VENV=.venv313
 second: $(VENV)/ready-test
