@@ -18,7 +18,7 @@ from hloom.core.context import Config, current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.support import executable
 from hloom.core.support.frames import hide
-from hloom.core.support.parameters import checked
+from hloom.core.support.parameters import checked, with_tuple
 from hloom.core.support.tables import Table
 
 
@@ -39,10 +39,13 @@ def is_linear(x: Any) -> bool:
     return x.__class__ is UndefinedPrimal
 
 
+_OTHER_RULES = {"numpy", "emit", "jvp", "transpose", "batch"}  # but infer
+
+
 class Primitive:
     """An operation on arrays.  `multiple`: its results come as a list.
 
-    The rules, with parameters always by keyword:
+    The rules, with parameters by keyword, or as one tuple `p` of the class `parameters`:
 
     - `infer(*avals)`: the result's type; every check of operands and parameters is here.  What its
       annotations say is checked before it runs (`core.parameters`).
@@ -60,7 +63,7 @@ class Primitive:
         None  # a primitive with Jaxprs in it may split itself into known and unknown
     )
 
-    parameters: Any = None  # a NamedTuple of the parameters that `infer` takes as `**params`
+    parameters: Any = None  # a NamedTuple class; rules with an argument `p` get one of these
 
     def __init__(self, name: str):
         self.name = name
@@ -68,8 +71,12 @@ class Primitive:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if "infer" in vars(cls):
+        rules = vars(cls)
+        if "infer" in rules:
             cls.infer = checked(cls.infer, cls.parameters)  # type: ignore[method-assign]
+        if cls.parameters is not None:
+            for name in _OTHER_RULES & rules.keys():
+                setattr(cls, name, with_tuple(rules[name], cls.parameters))
 
     def __repr__(self) -> str:
         return self.name

@@ -41,6 +41,39 @@ class Bundled(Primitive):
         return xs[0]
 
 
+class Defaults(NamedTuple):
+    """Parameters of which one may be left out."""
+
+    sizes: tuple[int, ...]
+    flag: bool = False
+
+
+class Tupled(Primitive):
+    """f32[2,3] -- sizes=(1,), flag=False --> f32[2,3].  Multiplies by the first size."""
+
+    parameters = Defaults
+
+    def infer(self, x: ShapedArray, p: Defaults) -> ShapedArray:
+        return x
+
+    def numpy(self, *values: Any, p: Defaults) -> Any:
+        return values[0] * np.float32(p.sizes[0])
+
+    def jvp(self, primals: Any, tangents: Any, p: Defaults) -> Any:
+        return self(*primals, **p._asdict()), self(*tangents, **p._asdict())
+
+    def batch(self, size: int, operands: Any, batch_axes: Any, p: Defaults) -> Any:
+        return self(*operands, **p._replace(flag=True)._asdict()), batch_axes[0]
+
+
+class Doubled(Tupled):
+    """f32[2,3] -- sizes=(1,), flag=False --> f32[2,3].  Passes the tuple on."""
+
+    def batch(self, size: int, operands: Any, batch_axes: Any, p: Defaults) -> Any:
+        p = p._replace(sizes=(2 * p.sizes[0],))
+        return super().batch(size, operands, batch_axes, p=p)
+
+
 class Open(Primitive):
     """f32[2,3] --> f32[2,3]."""
 
@@ -56,6 +89,35 @@ def refusal(primitive: Primitive, *avals: ShapedArray, **params: Any) -> str:
     with pytest.raises(TypeError) as caught:
         primitive.infer(*avals, **params)
     return str(caught.value)
+
+
+def test_rules_may_take_their_parameters_as_one_tuple() -> None:
+    tupled, doubled = Tupled("tupled"), Doubled("doubled")
+    x = np.ones((2, 3), np.float32)
+    assert tupled.infer(F32, sizes=(1,)) is tupled.infer(F32, p=Defaults((1,))) is F32
+    closed = hloom.make_jaxpr(lambda x: tupled(x, sizes=(3,)))(x)
+    assert closed.jaxpr.equations[0].params == {"sizes": (3,)}
+    with hloom.engine("numpy"):
+        out, tangent = hloom.jvp(lambda x: tupled(x, sizes=(3,), flag=True), (x,), (x,))
+        mapped = hloom.vmap(lambda x: doubled(x, sizes=(3,)))(x)
+    assert np.all(np.asarray(out) == 3) and np.all(np.asarray(tangent) == 3)
+    assert np.all(np.asarray(mapped) == 6)
+
+
+@pytest.mark.parametrize(
+    ("avals", "params", "text"),
+    [
+        ((F32,), {"sizes": [1]}, "tupled takes sizes as a tuple of ints; got [1]. As in: f32[2,3]"),
+        ((F32,), {"p": Defaults((1.5,))}, "got (1.5,)"),  # type: ignore[arg-type]
+        ((F32,), {"sizes": (1,), "size": 1}, "tupled has no parameter size; it has sizes, flag."),
+        ((F32,), {"flag": True}, "tupled needs the parameters sizes too."),
+        ((F32,), {}, "tupled needs the parameters sizes too."),
+        ((F32, F32), {"sizes": (1,)}, "tupled takes as operands: x; got f32[2,3], f32[2,3]."),
+        ((), {"sizes": (1,)}, "tupled takes as operands: x; got none."),
+    ],
+)
+def test_the_fields_of_the_tuple_are_checked(avals: Any, params: Any, text: str) -> None:
+    assert text in refusal(Tupled("tupled"), *avals, **params)
 
 
 def test_what_is_as_annotated_is_taken() -> None:

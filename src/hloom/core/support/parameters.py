@@ -3,6 +3,9 @@
 Annotations of keyword parameters are taken at their word: `axes: tuple[int, ...]` refuses `[0]`,
 `(True,)`, `(1.5,)` and `(2**70,)`, under any transformation, in the same words.  A rule is left to
 check values.  Elementwise operations without parameters count their operands themselves, faster.
+
+A rule that names an argument `p` gets all parameters as one tuple, `primitive.parameters`, whose
+annotations are then the ones that are checked.
 """
 
 from __future__ import annotations
@@ -25,14 +28,37 @@ LEAST, LIMIT = -(2**63), 2**63  # sizes, axes and counts are i64 in StableHLO
 Test = Callable[[Any], bool]
 
 
+def takes_tuple(rule: Callable[..., Any], parameters: Any) -> bool:
+    """Whether a rule gets its parameters as one tuple, `p`; then the primitive names its class."""
+    code = rule.__code__
+    formal = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return parameters is not None and "p" in formal
+
+
+def with_tuple(rule: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
+    """The rule for callers that pass each parameter by keyword, or the tuple as `p`."""
+    if not takes_tuple(rule, parameters):
+        return rule
+
+    @wraps(rule)
+    def opened(self: Any, *args: Any, **params: Any) -> Any:
+        if "p" in params:
+            return rule(self, *args, **params)
+        return rule(self, *args, p=self.parameters(**params))
+
+    return opened
+
+
 def checked(infer: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
     """The rule, preceded by a check of the number of operands and of each parameter."""
     code = infer.__code__  # the whole package's signatures would take 5 ms of its import
-    least, listed = code.co_argcount - 1, not code.co_flags & CO_VARKEYWORDS
+    bundled = takes_tuple(infer, parameters)
+    least = code.co_argcount - 1 - (bundled and "p" in code.co_varnames[: code.co_argcount])
+    listed = not code.co_flags & CO_VARKEYWORDS
     most = LIMIT if code.co_flags & CO_VARARGS else least
     if not least and not code.co_kwonlyargcount and most and not listed and parameters is None:
         return infer  # takes whatever is given: the rule of a family that checks by itself
-    optional = len(infer.__defaults__ or ()) + len(infer.__kwdefaults__ or ())
+    optional = parameters._field_defaults if bundled else infer.__kwdefaults__ or ()
     tests: dict[str, Test] | None = None  # made at the first call: hints may name later classes
 
     def unlisted(primitive: Any) -> bool:
@@ -41,6 +67,8 @@ def checked(infer: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
     @wraps(infer)
     def rule(self: Any, *avals: ShapedArray, **params: Any) -> Any:
         nonlocal tests
+        if bundled and "p" in params:
+            params = params["p"]._asdict()
         if not least <= len(avals) <= most:
             raise TypeError(_miscounted(self, infer, avals))
         if tests is None:
@@ -52,10 +80,13 @@ def checked(infer: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
             elif unlisted(self):
                 continue
             raise TypeError(_refused(self, infer, name, value))
-        if len(params) < len(tests) - optional:
-            raise TypeError(_incomplete(self, infer, params))
+        if len(params) < len(tests):
+            missing = [name for name in tests if name not in params and name not in optional]
+            if missing:
+                raise TypeError(_incomplete(self, missing))
+        given = {"p": self.parameters(**params)} if bundled else params
         try:
-            return infer(self, *avals, **params)
+            return infer(self, *avals, **given)
         except OversizedError as error:
             raise OversizedError(f"{self.name}: {error}") from None
 
@@ -63,7 +94,9 @@ def checked(infer: Callable[..., Any], parameters: Any) -> Callable[..., Any]:
 
 
 def hints_of(primitive: Any, infer: Callable[..., Any]) -> dict[str, Any]:
-    """The annotation of each keyword parameter; `**params` are fields of `primitive.parameters`."""
+    """The annotation of each parameter; `p` and `**params` are fields of `primitive.parameters`."""
+    if takes_tuple(infer, primitive.parameters):
+        return typing.get_type_hints(primitive.parameters)
     hints = typing.get_type_hints(infer)
     found: dict[str, Any] = {}
     for parameter in signature(infer).parameters.values():
@@ -171,8 +204,10 @@ def _example(primitive: Any) -> str:
 
 def _miscounted(primitive: Any, infer: Callable[..., Any], avals: Sequence[ShapedArray]) -> str:
     formal = list(signature(infer).parameters.values())[1:]
-    names = [p.name for p in formal if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    names += [f"any number of {p.name}" for p in formal if p.kind is Parameter.VAR_POSITIONAL]
+    bundled = takes_tuple(infer, primitive.parameters)
+    formal = [x for x in formal if not (bundled and x.name == "p")]
+    names = [x.name for x in formal if x.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    names += [f"any number of {x.name}" for x in formal if x.kind is Parameter.VAR_POSITIONAL]
     given = ", ".join(map(str, avals)) or "none"
     wanted = ", ".join(names) or "none"
     return f"{primitive.name} takes as operands: {wanted}; got {given}.{_example(primitive)}"
@@ -189,6 +224,5 @@ def _refused(primitive: Any, infer: Callable[..., Any], name: str, value: Any) -
     )
 
 
-def _incomplete(primitive: Any, infer: Callable[..., Any], params: dict[str, Any]) -> str:
-    missing = [name for name in hints_of(primitive, infer) if name not in params]
+def _incomplete(primitive: Any, missing: Sequence[str]) -> str:
     return f"{primitive.name} needs the parameters {', '.join(missing)} too.{_example(primitive)}"
