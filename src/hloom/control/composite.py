@@ -13,7 +13,7 @@ from hloom import dtypes, tree
 from hloom.control.higher_order.derive import batched
 from hloom.control.higher_order.functions import arrays_of, trace
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.structured import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -29,14 +29,14 @@ from hloom.stablehlo import spelling
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+\Z")
 
 
-class Composite(Structured):
+class Composite(HigherOrder):
     """f32[3] -- jaxpr=.. name=my.op version=0 attributes=(('axis', '0 : i64'),) --> [f32[3]].
 
     The results of the Jaxpr, under a name that a compiler may know.  Attributes are spelled as they
     are written out, so that 1, 1.0 and True are three.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["jaxpr"]  # type: ignore[no-any-return]
 
     def infer(

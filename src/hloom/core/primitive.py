@@ -16,7 +16,7 @@ from hloom.core.array import Array, from_buffer
 from hloom.core.aval import ShapedArray
 from hloom.core.context import Config, current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
-from hloom.core.support import executable
+from hloom.core.support.executable import Executable, compile_jaxpr, explain
 from hloom.core.support.frames import hide
 from hloom.core.support.parameters import checked, with_tuple
 from hloom.core.support.tables import Table
@@ -39,7 +39,7 @@ def is_linear(x: Any) -> bool:
     return x.__class__ is UndefinedPrimal
 
 
-_OTHER_RULES = {"numpy", "emit", "jvp", "transpose", "batch"}  # but infer
+_OTHER_RULES = {"numpy", "emit", "jvp", "transpose", "batch", "partial_eval"}  # but infer
 
 
 class Primitive:
@@ -63,6 +63,7 @@ class Primitive:
         None  # a primitive with Jaxprs in it may split itself into known and unknown
     )
 
+    tier = "fast"  # what it is compiled at when it is evaluated by itself
     parameters: Any = None  # a NamedTuple class; rules with an argument `p` get one of these
 
     def __init__(self, name: str):
@@ -124,30 +125,35 @@ class Primitive:
 
     # ---- eager evaluation -------------------------------------------------------------------
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
-        """Run the compiled program for these types and parameters."""
-        config = current.get().config
-        key = (config, *[x.aval for x in operands], *params.items())
-        program = self.programs.get(key)
+        """Run the executable for these types and parameters."""
         buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
-        if program is None:
-            program = self.programs.store(key, self.compile(operands, params, config))
-        execute, handlers, outs = program
+        execute, handlers, outs = self.executable(operands, params)
         try:
             results = execute(buffers).consume_with_handlers(handlers)
         except RuntimeError as error:
-            raise executable.explain(error, self.name, operands) from None
+            raise explain(error, params.get("name", self.name), operands) from None
         wrapped = list(map(from_buffer, results, outs))
         return wrapped if self.multiple else wrapped[0]
 
+    def executable(self, operands: Sequence[Array], params: dict[str, Any]) -> Executable:
+        """The executable, compiled once; a primitive with Jaxprs in it caches it with one."""
+        config = current.get().config
+        key = (config, *[x.aval for x in operands], *params.items())
+        found: Executable | None = self.programs.get(key)
+        if found is None:
+            found = self.compile(operands, params, config)
+            self.programs.store(key, found)
+        return found
+
     def compile(
         self, operands: Sequence[Array], params: dict[str, Any], config: Config
-    ) -> executable.Executable:
-        """A program of this one operation."""
+    ) -> Executable:
+        """An executable of this one operation."""
         inputs = [Var(x.aval) for x in operands]
         outs = self.infer(*[x.aval for x in operands], **params)
         outputs = list(map(Var, outs if self.multiple else [outs]))
         jaxpr = Jaxpr(list(inputs), [Equation(self, list(inputs), outputs, params)], list(outputs))
-        return executable.compile_jaxpr(jaxpr, config, name=self.name, tier="fast")
+        return compile_jaxpr(jaxpr, config, name=self.name, tier=self.tier)
 
     # ---- the rules --------------------------------------------------------------------------
     def infer(self, *avals: ShapedArray, **params: Any) -> Any:

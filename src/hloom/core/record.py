@@ -128,7 +128,7 @@ class Partial(Record):
         if not any(x.__class__ is RecordTracer and x.owner is self for x in operands):
             return self.parent.process(primitive, operands, params)
         if primitive.partial_eval is not None:
-            return primitive.partial_eval(self, operands, params)
+            return primitive.partial_eval(self, operands, **params)
         return self.record(primitive, operands, params)
 
 

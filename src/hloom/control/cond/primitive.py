@@ -25,7 +25,7 @@ from hloom.control.higher_order.derive import (
     sections,
 )
 from hloom.control.higher_order.examples import harmless, may_not_end, meant_for
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.structured import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -52,14 +52,14 @@ class Joined(NamedTuple):
     found: Flags
 
 
-class Cond(Structured):
+class Cond(HigherOrder):
     """(bool[], f32[3]) -- branches=(.., ..) --> [f32[3]].
 
     The first operand chooses a branch, which gets the others: False the first and True the second
     of two, or an i32 any of them; the last one if out of range.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["branches"][0]  # type: ignore[no-any-return]
 
     def infer(
@@ -146,9 +146,7 @@ class Cond(Structured):
         outs = cond_p(moved[0], *captured, *moved[1:], branches=new)
         return outs, [0 if f else None for f in found]
 
-    def partial_eval(
-        self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]
-    ) -> list[Any]:
+    def partial_eval(self, trace: Partial, operands: Sequence[Any], **params: Any) -> list[Any]:
         """Each branch split into what is known, run now, and the rest, recorded."""
         index, *rest = operands
         if trace.owns(index):

@@ -1,52 +1,37 @@
-"""`Structured`: what primitives with Jaxprs inside have in common: how they are run eagerly."""
+"""`HigherOrder`: what primitives with Jaxprs among their parameters have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
-from hloom.core.context import Config, current
+from hloom.core.context import current
 from hloom.core.interpret import evaluate
-from hloom.core.jaxpr import Equation, Jaxpr, Var
+from hloom.core.jaxpr import Jaxpr
 from hloom.core.primitive import Primitive
-from hloom.core.support import executable
+from hloom.core.support.executable import Executable
 
 
-class Structured(Primitive):
-    """A primitive with Jaxprs among its parameters; `main` names the one its programs live with."""
+class HigherOrder(Primitive):
+    """A primitive with Jaxprs among its parameters; one of them caches the executables."""
 
     multiple = True
+    tier = "default"
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
-        """The Jaxpr that keeps what is compiled."""
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
+        """The Jaxpr whose cache holds the executables."""
         raise NotImplementedError
 
-    def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> list[Array]:
-        """Run the whole as one program; it lives as long as the Jaxpr inside."""
+    def executable(self, operands: Sequence[Array], params: dict[str, Any]) -> Executable:
         config = current.get().config
-        programs = self.main(params).cache
+        cache = self.owner(params).cache
         key = (self, config, *[x.aval for x in operands], *params.items())
-        buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
-        program = programs.get(key)
-        if program is None:
-            program = programs[key] = self.compile(operands, params, config)
-        execute, handlers, outs = program
-        try:
-            results = execute(buffers).consume_with_handlers(handlers)
-        except RuntimeError as error:
-            raise executable.explain(error, self.name, operands) from None
-        return list(map(from_buffer, results, outs))
-
-    def compile(
-        self, operands: Sequence[Array], params: dict[str, Any], config: Config
-    ) -> executable.Executable:
-        inputs = [Var(x.aval) for x in operands]
-        outputs = list(map(Var, self.infer(*[x.aval for x in operands], **params)))
-        equation = Equation(self, list(inputs), outputs, params)
-        jaxpr = Jaxpr(list(inputs), [equation], list(outputs))
-        return executable.compile_jaxpr(jaxpr, config, name=self.name)
+        found: Executable | None = cache.get(key)
+        if found is None:
+            found = cache[key] = self.compile(operands, params, config)
+        return found
 
 
 def takes(name: str, avals: Sequence[ShapedArray], jaxpr: Jaxpr) -> None:
@@ -59,10 +44,10 @@ def takes(name: str, avals: Sequence[ShapedArray], jaxpr: Jaxpr) -> None:
         raise TypeError(f"{name}: the Jaxpr inside takes {taken}; got {given}")
 
 
-class Solved(Structured):
+class Solved(HigherOrder):
     """A primitive whose value is that of its Jaxpr `solve`; other Jaxprs say how it is derived."""
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["solve"]  # type: ignore[no-any-return]
 
     def numpy(self, *values: Any, **params: Any) -> list[Any]:

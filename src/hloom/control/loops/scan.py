@@ -24,7 +24,7 @@ from hloom.control.higher_order.derive import (
     same_type,
     sections,
 )
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.structured import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -70,7 +70,7 @@ class Steps(NamedTuple):
         return {"jaxpr": jaxpr, **self._replace(**changes)._asdict()}
 
 
-class Scan(Structured):
+class Scan(HigherOrder):
     """(f32[], f32[5,2]) -- jaxpr=.., length=5, num_consts=0, num_carry=1, .. --> [f32[], f32[5,3]].
 
     Operands are constants, the carry, and arrays that give one slice of their first axis to each
@@ -78,7 +78,7 @@ class Scan(Structured):
     last slice comes first.  `unroll` steps are written one after another in the compiled loop.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["jaxpr"]  # type: ignore[no-any-return]
 
     parameters = Steps
@@ -161,9 +161,7 @@ class Scan(Structured):
         targets = [0] * steps.num_carry + [1] * (len(outs) - steps.num_carry)
         return outs, [t if f else None for t, f in zip(targets, made.found)]
 
-    def partial_eval(
-        self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]
-    ) -> list[Any]:
+    def partial_eval(self, trace: Partial, operands: Sequence[Any], **params: Any) -> list[Any]:
         """Scan what is known now, stacking what the rest needs; record a scan of the rest."""
         unknown = tuple(map(trace.owns, operands))
         halves = _halves(params["jaxpr"], Steps.of(params), unknown)

@@ -24,7 +24,7 @@ from hloom.control.higher_order.derive import (
     sections,
 )
 from hloom.control.higher_order.examples import may_not_end, meant_for
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.structured import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -61,14 +61,14 @@ class Loop(NamedTuple):
         return [*held[0], *tests, *held[1], *consts, *carry]
 
 
-class While(Structured):
+class While(HigherOrder):
     """(f32[3], i32[]) -- body_jaxpr=.., body_nconsts=1, cond_jaxpr=.., .. --> [i32[]].
 
     Operands are the constants of the condition, those of the body, and the carry, which the body
     takes and gives.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["body_jaxpr"]  # type: ignore[no-any-return]
 
     def infer(
@@ -150,9 +150,7 @@ class While(Structured):
         operands = loop.operands([], [*cond_consts, *consts], [going, *carry])
         return while_p(*operands, **loop.params)[1:], places
 
-    def partial_eval(
-        self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]
-    ) -> list[Any]:
+    def partial_eval(self, trace: Partial, operands: Sequence[Any], **params: Any) -> list[Any]:
         """Run the part of the carry that is known now; record the whole for the rest."""
         unknown = tuple(map(trace.owns, operands))
         loop = _derived(params, ("known", unknown), lambda: _known(unknown, params))
