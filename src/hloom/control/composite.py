@@ -13,7 +13,7 @@ from hloom import dtypes, tree
 from hloom.control.higher_order.derive import batched
 from hloom.control.higher_order.functions import arrays_of, trace
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import HigherOrder, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate

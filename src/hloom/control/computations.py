@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.control.higher_order.structured import takes
+from hloom.control.higher_order.primitive import takes
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
@@ -338,8 +338,8 @@ class ReduceWindow(Computed):
 
     def batched(self, params: dict[str, Any]) -> dict[str, Any]:
         window = {name: value for name, value in params.items() if name != "computation"}
-        led = Window(**window).with_axis(0)._asdict()
-        return {"computation": params["computation"], **led}
+        batched = Window(**window).with_axis(0)._asdict()
+        return {"computation": params["computation"], **batched}
 
 
 def _write_padded(

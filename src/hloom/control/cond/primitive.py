@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.control.higher_order.derive import (
-    Divided,
     Flags,
+    PartialEval,
     backward,
     batched,
     derived,
-    divided,
     either,
     forward,
     joined,
     merge,
+    partial_eval,
     permuted,
     pick,
     place,
@@ -25,7 +25,7 @@ from hloom.control.higher_order.derive import (
     sections,
 )
 from hloom.control.higher_order.examples import harmless, may_not_end, meant_for
-from hloom.control.higher_order.structured import HigherOrder, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -146,14 +146,16 @@ class Cond(HigherOrder):
         outs = cond_p(moved[0], *captured, *moved[1:], branches=new)
         return outs, [0 if f else None for f in found]
 
-    def partial_eval(self, trace: Partial, operands: Sequence[Any], **params: Any) -> list[Any]:
+    def partial_eval(
+        self, trace: Partial, operands: Sequence[Any], *, branches: Branches
+    ) -> list[Any]:
         """Each branch split into what is known, run now, and the rest, recorded."""
         index, *rest = operands
         if trace.owns(index):
-            return list(trace.record(self, operands, params))
+            return list(trace.record(self, operands, {"branches": branches}))
         unknown = tuple(map(trace.owns, rest))
         known, captured, found, late = _derived(
-            params["branches"], ("divided", unknown), lambda: _divided(params["branches"], unknown)
+            branches, ("partial_eval", unknown), lambda: _partial_eval(branches, unknown)
         )
         values: list[Any] = []
         if known[0].outputs:
@@ -259,10 +261,12 @@ def _select(which: Any, *cases: Any) -> Any:
     return select_n_p(spread, *cases)
 
 
-def _divided(branches: Branches, unknown: Flags) -> tuple[Branches, list[Array], Flags, Branches]:
+def _partial_eval(
+    branches: Branches, unknown: Flags
+) -> tuple[Branches, list[Array], Flags, Branches]:
     """Known and late branches; all give and take residuals in one row of slots."""
-    found = either(*[divided(b, unknown).found for b in branches])
-    parts = [divided(b, unknown, found) for b in branches]
+    found = either(*[partial_eval(b, unknown).found for b in branches])
+    parts = [partial_eval(b, unknown, found) for b in branches]
     count = found.count(False)
     slots: list[ShapedArray] = []
     seats = [_seats([x.aval for x in p.known.outputs[count:]], slots) for p in parts]
@@ -287,7 +291,7 @@ def _seats(avals: Sequence[ShapedArray], slots: list[ShapedArray]) -> list[int]:
 
 
 def _filled(
-    part: Divided, count: int, seats: Sequence[int], slots: Sequence[ShapedArray]
+    part: PartialEval, count: int, seats: Sequence[int], slots: Sequence[ShapedArray]
 ) -> tuple[Jaxpr, list[Array]]:
     """The known part, with zeros in the slots that it does not use."""
 

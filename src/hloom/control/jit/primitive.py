@@ -12,9 +12,9 @@ from typing import Any
 from hloom.control.higher_order.derive import (
     backward,
     batched,
-    divided,
     forward,
     merge,
+    partial_eval,
     pick,
     place,
 )
@@ -93,7 +93,7 @@ class Jit(Primitive):
     ) -> list[Any]:
         """Split into a Jaxpr of what is known, run now, and one of the rest, recorded."""
         unknown = tuple(map(trace.owns, operands))
-        first, captured, rest, found = divided(jaxpr, unknown)
+        first, captured, rest, found = partial_eval(jaxpr, unknown)
         with active(trace.parent):
             values = self.apply(
                 [*captured, *pick(operands, unknown, False)], {"name": name, "jaxpr": first}

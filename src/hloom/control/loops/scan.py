@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.control.higher_order.derive import (
-    Divided,
     Flags,
+    PartialEval,
     backward,
     batched,
     derived,
-    divided,
+    fixpoint,
     forward,
-    grow,
-    led,
     merge,
+    partial_eval,
     permuted,
     pick,
     place,
     same_type,
     sections,
+    with_leading_axis,
 )
-from hloom.control.higher_order.structured import HigherOrder, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -93,7 +93,7 @@ class Scan(HigherOrder):
             raise JaxprTypeError(
                 f"scan: the body must give the carry it takes, {taken}; it gives {given}"
             )
-        return [*carry_out, *[led(y, p.length) for y in ys]]
+        return [*carry_out, *[with_leading_axis(y, p.length) for y in ys]]
 
     def numpy(self, *values: Any, p: ScanParameters) -> list[Any]:
         consts, carry, xs = p.parts(values)
@@ -165,9 +165,9 @@ class Scan(HigherOrder):
     def transpose(self, cts: Sequence[Any], *operands: Any, p: ScanParameters) -> list[Any]:
         lin = tuple(map(is_linear, operands))
         consts, carry, xs = p.parts(lin)
-        whole = grow(
+        whole = fixpoint(
             tuple(carry),
-            lambda flags: divided(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
+            lambda flags: partial_eval(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
         )
         if not all(whole):  # a counter and the like: run that first
             halves = _halves(p, lin)
@@ -252,7 +252,7 @@ def _write(b: Any, y: Any, i: Any, slice_: Any) -> Any:
 def _forward(p: ScanParameters, live: Flags) -> Scanned:
     """Each of constants, carry, xs and ys is followed by its tangents."""
     consts, carry, xs = p.parts(live)
-    carry = grow(
+    carry = fixpoint(
         tuple(carry),
         lambda flags: forward(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
     )
@@ -274,7 +274,7 @@ def _forward(p: ScanParameters, live: Flags) -> Scanned:
 
 def _batched(p: ScanParameters, size: int, flags: Flags) -> Scanned:
     consts, carry, xs = p.parts(flags)
-    carry = grow(
+    carry = fixpoint(
         tuple(carry),
         lambda flags: batched(p.jaxpr, size, (*consts, *flags, *xs)).found[: p.num_carry],
     )
@@ -343,17 +343,17 @@ class Halves(NamedTuple):
 
 def _halves(p: ScanParameters, unknown: Flags) -> Halves:
     key = ("scan_halves", p[1:], unknown)
-    return derived(p.jaxpr, key, lambda: _make_halves(p, unknown))  # type: ignore[no-any-return]
+    return derived(p.jaxpr, key, lambda: _make_halves(p, unknown))
 
 
 def _make_halves(p: ScanParameters, unknown: Flags) -> Halves:
     consts, carry, xs = p.parts(unknown)
-    carry = grow(
+    carry = fixpoint(
         tuple(carry),
-        lambda flags: divided(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
+        lambda flags: partial_eval(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
     )
     wanted = (*carry, *[False] * (len(p.jaxpr.outputs) - p.num_carry))
-    part = divided(p.jaxpr, (*consts, *carry, *xs), wanted)
+    part = partial_eval(p.jaxpr, (*consts, *carry, *xs), wanted)
     num_known = len(part.captured) + consts.count(False)
     count = part.found.count(False)
     kinds, fixed = _residuals(part, count, num_known, carry.count(False))
@@ -368,7 +368,7 @@ def _make_halves(p: ScanParameters, unknown: Flags) -> Halves:
 
 
 def _residuals(
-    part: Divided, count: int, num_consts: int, num_carry: int
+    part: PartialEval, count: int, num_consts: int, num_carry: int
 ) -> tuple[tuple[int, ...], Jaxpr | None]:
     """What each residual is, and the Jaxpr of those that constants alone give."""
     known = part.known
@@ -424,7 +424,7 @@ def _backward(p: ScanParameters, lin: Flags, live: Flags) -> Backward:
     def found_in(flags: Flags, wanted: Flags = ()) -> Any:
         return backward(p.jaxpr, lin, (*flags, *ct_ys), wanted)
 
-    ct_carry = grow(ct_carry, lambda flags: found_in(flags).found[num : num + len(carry)])
+    ct_carry = fixpoint(ct_carry, lambda flags: found_in(flags).found[num : num + len(carry)])
     wanted = (*[False] * num, *ct_carry, *[False] * sum(xs))
     made = found_in(ct_carry, wanted)
     to_consts, _, to_xs = map(tuple, sections(made.found, num, len(carry)))

@@ -9,14 +9,14 @@ import numpy as np
 
 from hloom.control.higher_order.derive import (
     Flags,
-    Made,
+    TransformedJaxpr,
     batched,
     derived,
-    divided,
     either,
+    fixpoint,
     forward,
-    grow,
     merge,
+    partial_eval,
     permuted,
     pick,
     place,
@@ -24,7 +24,7 @@ from hloom.control.higher_order.derive import (
     sections,
 )
 from hloom.control.higher_order.examples import may_not_end, meant_for
-from hloom.control.higher_order.structured import HigherOrder, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -66,7 +66,7 @@ class Loop(NamedTuple):
     captured: list[Array]
     tests: int
     found: Flags
-    start: Made | None = None
+    start: TransformedJaxpr | None = None
 
     def operands(self, tests: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any]) -> Any:
         """The operands, captures put in their places."""
@@ -201,14 +201,14 @@ def _flags(values: Sequence[Any]) -> Flags:
 
 def _derived(p: WhileParameters, key: tuple[Any, ...], make: Callable[[], Loop]) -> Loop:
     key = ("while", p.cond_jaxpr, p.cond_nconsts, *key)
-    return derived(p.body_jaxpr, key, make)  # type: ignore[no-any-return]
+    return derived(p.body_jaxpr, key, make)
 
 
 # ---- loops made of loops ------------------------------------------------------------------------
 def _forward(consts: Flags, carry: Flags, p: WhileParameters) -> Loop:
     """Constants, their tangents, carry, its tangents: the loop that gives carry and tangents."""
     body, cond, count = p.body_jaxpr, p.cond_jaxpr, len(consts)
-    carry = grow(carry, lambda flags: forward(body, (*consts, *flags)).found)
+    carry = fixpoint(carry, lambda flags: forward(body, (*consts, *flags)).found)
     new, captured, _ = forward(body, (*consts, *carry), carry)
     held, c, x, dots = sections(new.inputs, len(captured), count, len(carry))
     c_dots, x_dots = sections(dots, sum(consts))
@@ -220,7 +220,7 @@ def _forward(consts: Flags, carry: Flags, p: WhileParameters) -> Loop:
 
 def _batched(size: int, tests: Flags, consts: Flags, carry: Flags, p: WhileParameters) -> Loop:
     cond, body = p.cond_jaxpr, p.body_jaxpr
-    carry = grow(carry, lambda flags: batched(body, size, (*consts, *flags)).found)
+    carry = fixpoint(carry, lambda flags: batched(body, size, (*consts, *flags)).found)
     test = batched(cond, size, (*tests, *carry))
     if test.found == (True,):
         kept = body.inputs[len(consts) :]
@@ -233,7 +233,7 @@ def _batched(size: int, tests: Flags, consts: Flags, carry: Flags, p: WhileParam
 
 
 def _masked(size: int, tests: Flags, consts: Flags, carry: Flags, p: WhileParameters) -> Loop:
-    """The loop whose carry is led by a predicate for each example; it ends when none holds.
+    """The loop whose carry begins with a predicate for each example; it ends when none holds.
 
     An example whose predicate does not hold any more keeps its carry; a loop in the body, which
     might not end for it, gets an example that goes on in its place.
@@ -276,8 +276,8 @@ def _known(unknown: Flags, p: WhileParameters) -> Loop:
     """The loop of that part of the carry that is known; none is if the condition is not."""
     body, cond = p.body_jaxpr, p.cond_jaxpr
     tests, consts, carry = map(tuple, p.parts(unknown))
-    carry = grow(carry, lambda flags: divided(body, (*consts, *flags)).found)
-    test, step = divided(cond, (*tests, *carry)), divided(body, (*consts, *carry), carry)
+    carry = fixpoint(carry, lambda flags: partial_eval(body, (*consts, *flags)).found)
+    test, step = partial_eval(cond, (*tests, *carry)), partial_eval(body, (*consts, *carry), carry)
     if test.found == (True,):
         return Loop(p, [], 0, (True,) * len(carry))
     outputs = step.known.outputs[: carry.count(False)]  # no residuals

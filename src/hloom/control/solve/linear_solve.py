@@ -14,19 +14,19 @@ from hloom import dtypes, tree
 from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.derive import (
     Flags,
-    Made,
+    TransformedJaxpr,
     backward,
     batched,
     derived,
-    divided,
     forward,
     joined,
+    partial_eval,
     pick,
     place,
 )
 from hloom.control.higher_order.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import Solved, takes
+from hloom.control.higher_order.primitive import Solved, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.control.solve.linear_operators import Operator, check_types, promoted, solution
 from hloom.core.array import Array
@@ -149,7 +149,7 @@ linear_solve_p = LinearSolve("custom_linear_solve")
 
 
 # ---- the transposed function ------------------------------------------------------------------
-def _transposed(matvec: Any, body: Body) -> Made:
+def _transposed(matvec: Any, body: Body) -> TransformedJaxpr:
     """The transpose of a traced function, which must be linear.
 
     It is that of its derivative at 0: a function that is not linear is noticed by a derivative
@@ -158,10 +158,10 @@ def _transposed(matvec: Any, body: Body) -> Made:
     consts, count = len(body.captured), len(body.jaxpr.inputs) - len(body.captured)
     live = (False,) * consts + (True,) * count
 
-    def make() -> Made:
+    def make() -> TransformedJaxpr:
         made = forward(body.jaxpr, live, (True,) * count)
         known = (False,) * (len(made.captured) + consts)
-        found = divided(made.jaxpr, known + (True,) * count + (False,) * count).found
+        found = partial_eval(made.jaxpr, known + (True,) * count + (False,) * count).found
         if any(found[count:]):
             rule = f"{WHO}: matvec {called(matvec)} is not linear in its argument"
             raise TypeError(explain(rule, at=source.here()))
@@ -175,10 +175,9 @@ def _transposed(matvec: Any, body: Body) -> Made:
         jaxpr, captured = trace_to_jaxpr(derivative, avals, Origin("transpose"))
         whole = (False,) * len(captured) + live
         back = backward(jaxpr, whole, (True,) * count, (True,) * count)
-        return Made(back.jaxpr, [*back.captured, *captured], back.found)
+        return TransformedJaxpr(back.jaxpr, [*back.captured, *captured], back.found)
 
-    made: Made = derived(body.jaxpr, ("vecmat", consts), make)
-    return made
+    return derived(body.jaxpr, ("vecmat", consts), make)
 
 
 # ---- the public function ----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.derive import batched, forward, joined, pick, place
 from hloom.control.higher_order.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import Solved, takes
+from hloom.control.higher_order.primitive import Solved, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.control.solve.linear_operators import Operator, check_types, promoted, solution
 from hloom.core.array import Array
@@ -85,13 +85,13 @@ class Root(Solved):
         flags = tuple(a is not None for a in batch_axes[:consts])
         moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], batch_axes)]
         guess = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], batch_axes[consts:])]
-        mades = []
+        transformed = []
         for jaxpr in p[:3]:
             if jaxpr is not None:
                 rest = (True,) * (len(jaxpr.inputs) - consts)
                 made = batched(jaxpr, size, flags + rest, (True,) * len(jaxpr.outputs))
-                mades.append((made.jaxpr, made.captured))
-        new, captured = _system(mades, p.num_leaves)
+                transformed.append((made.jaxpr, made.captured))
+        new, captured = _system(transformed, p.num_leaves)
         outs = self(*captured, *moved, *guess, **new._asdict())
         return outs, [0] * len(outs)
 
@@ -100,10 +100,10 @@ root_p = Root("custom_root")
 
 
 def _system(
-    mades: Sequence[tuple[Jaxpr, Sequence[Array]]], num_leaves: int
+    transformed: Sequence[tuple[Jaxpr, Sequence[Array]]], num_leaves: int
 ) -> tuple[Equations, list[Array]]:
     """Two or three Jaxprs with one row of constants."""
-    jaxprs, captured = joined(mades)
+    jaxprs, captured = joined(transformed)
     made: list[Jaxpr | None] = [*map(canonical, jaxprs), None]
     solve, function, tangent_solve = made[:3]
     assert solve is not None and function is not None
