@@ -1,7 +1,7 @@
 """`Primitive`: one operation and its six rules.
 
 A primitive is called with arrays (or tracers) and with parameters, which are static.  Who answers
-is decided by the trace in force: `Eager` runs a compiled program of this one operation, every other
+is decided by the trace in force: `Eager` runs an executable of this one operation, every other
 trace uses one of the rules below.
 """
 
@@ -48,27 +48,24 @@ class Primitive:
     The rules, with parameters by keyword, or as one tuple `p` of the class `parameters`:
 
     - `infer(*avals)`: the result's type; every check of operands and parameters is here.  What its
-      annotations say is checked before it runs (`core.parameters`).
+      annotations say is checked before it runs (`core.support.parameters`).
     - `numpy(*ndarrays)`: the result by NumPy, the living definition.
     - `emit(block, out, *operands)`: the StableHLO.
     - `jvp(primals, tangents)`: result and its tangent; a tangent None is zero.
     - `transpose(ct, *operands)`: a cotangent, or None, for each operand; linear operands arrive as
       `UndefinedPrimal`.
-    - `batch(size, operands, axes)`: result and its batch axis; axis None means not batched.
+    - `batch(size, operands, batch_axes)`: result and its batch axis; None means not batched.
     """
 
     multiple = False
-    elementwise = False  # and computed: a compiler would round otherwise than the program does
-    partial_eval: Any = (
-        None  # a primitive with Jaxprs in it may split itself into known and unknown
-    )
-
+    elementwise = False  # and computed: a compiler would round otherwise than its decomposition
+    partial_eval: Any = None  # splits a primitive with Jaxprs in it into known and unknown
     tier = "fast"  # what it is compiled at when it is evaluated by itself
     parameters: Any = None  # a NamedTuple class; rules with an argument `p` get one of these
 
     def __init__(self, name: str):
         self.name = name
-        self.programs = Table()
+        self.executables = Table()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -116,7 +113,7 @@ class Primitive:
             raise fault from None
 
     def fault(self, operands: Sequence[Array], params: dict[str, Any]) -> Exception | None:
-        """What `infer` says against a call, whichever rule or table stumbled over it first."""
+        """The error that `infer` raises for this call, or None: it is preferred to any other."""
         try:
             self.infer(*[x.aval for x in operands], **params)
         except Exception as error:
@@ -139,10 +136,10 @@ class Primitive:
         """The executable, compiled once; a primitive with Jaxprs in it caches it with one."""
         config = current.get().config
         key = (config, *[x.aval for x in operands], *params.items())
-        found: Executable | None = self.programs.get(key)
+        found: Executable | None = self.executables.get(key)
         if found is None:
             found = self.compile(operands, params, config)
-            self.programs.store(key, found)
+            self.executables.store(key, found)
         return found
 
     def compile(

@@ -264,40 +264,40 @@ def _select(which: Any, *cases: Any) -> Any:
 def _partial_eval(
     branches: Branches, unknown: Flags
 ) -> tuple[Branches, list[Array], Flags, Branches]:
-    """Known and late branches; all give and take residuals in one row of slots."""
+    """Known and late branches; all give and take residuals in one list of slots."""
     found = either(*[partial_eval(b, unknown).found for b in branches])
     parts = [partial_eval(b, unknown, found) for b in branches]
     count = found.count(False)
     slots: list[ShapedArray] = []
-    seats = [_seats([x.aval for x in p.known.outputs[count:]], slots) for p in parts]
-    filled = [_filled(p, count, seat, slots) for p, seat in zip(parts, seats)]
+    positions = [_slots_of([x.aval for x in p.known.outputs[count:]], slots) for p in parts]
+    filled = [_filled(p, count, position, slots) for p, position in zip(parts, positions)]
     jaxprs, captured = joined(filled)
-    late = [_seated(p.late, seat, slots) for p, seat in zip(parts, seats)]
+    late = [_with_slots(p.late, position, slots) for p, position in zip(parts, positions)]
     return tuple(jaxprs), captured, found, tuple(late)
 
 
-def _seats(avals: Sequence[ShapedArray], slots: list[ShapedArray]) -> list[int]:
+def _slots_of(avals: Sequence[ShapedArray], slots: list[ShapedArray]) -> list[int]:
     """A slot of its type for each residual; slots that are missing are added."""
     free = dict(enumerate(slots))
-    seats = []
+    positions = []
     for aval in avals:
-        seat = next((i for i, slot in free.items() if same_type(slot, aval)), None)
-        if seat is None:
-            seat = len(slots)
+        position = next((i for i, slot in free.items() if same_type(slot, aval)), None)
+        if position is None:
+            position = len(slots)
             slots.append(aval)
-        free.pop(seat, None)
-        seats.append(seat)
-    return seats
+        free.pop(position, None)
+        positions.append(position)
+    return positions
 
 
 def _filled(
-    part: PartialEval, count: int, seats: Sequence[int], slots: Sequence[ShapedArray]
+    part: PartialEval, count: int, positions: Sequence[int], slots: Sequence[ShapedArray]
 ) -> tuple[Jaxpr, list[Array]]:
     """The known part, with zeros in the slots that it does not use."""
 
     def run(*values: Any) -> list[Any]:
         outs = eval_jaxpr(part.known, values)
-        used = dict(zip(seats, outs[count:]))
+        used = dict(zip(positions, outs[count:]))
         fill = [used[i] if i in used else linear.zeros(aval) for i, aval in enumerate(slots)]
         return outs[:count] + fill
 
@@ -305,11 +305,11 @@ def _filled(
     return jaxpr, [*more, *part.captured]
 
 
-def _seated(late: Jaxpr, seats: Sequence[int], slots: Sequence[ShapedArray]) -> Jaxpr:
+def _with_slots(late: Jaxpr, positions: Sequence[int], slots: Sequence[ShapedArray]) -> Jaxpr:
     """The late part, taking all slots."""
-    own = dict(zip(seats, late.inputs))
+    own = dict(zip(positions, late.inputs))
     leading = [own.get(i) or Var(aval) for i, aval in enumerate(slots)]
-    return permuted(late, [*leading, *late.inputs[len(seats) :]])
+    return permuted(late, [*leading, *late.inputs[len(positions) :]])
 
 
 cond_p = Cond("cond")

@@ -1,7 +1,7 @@
 """The primitive `jit`: a Jaxpr applied as one operation.
 
-Its rules transform the Jaxpr inside and apply the result, again as one operation.  What a rule
-makes is kept with the Jaxpr, so that a transformed jitted function is traced and compiled once.
+Its rules transform the Jaxpr inside and apply the result, again as one operation.  A transformed
+Jaxpr is cached with the one that it was made from, so it is traced and compiled once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hloom.ops.common.linear import move
 
 
 def compiled(jaxpr: Jaxpr, name: str, **options: Any) -> executable.Executable:
-    """The Jaxpr's program for the configuration in force, compiled once."""
+    """The executable of the Jaxpr for the configuration in force, compiled once."""
     config = current.get().config
     key = ("executable", config, *options.items())
     found: executable.Executable | None = jaxpr.cache.get(key)

@@ -406,7 +406,7 @@ def _late(
 
 # ---- backwards ----------------------------------------------------------------------------------
 class Backward(NamedTuple):
-    """The scan of cotangents: parameters, captures, and what its operands and results stand for."""
+    """The scan of cotangents: parameters, captures, and flags of its operands and results."""
 
     parameters: ScanParameters
     captured: list[Array]
