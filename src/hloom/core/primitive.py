@@ -17,8 +17,8 @@ from hloom.core.aval import ShapedArray
 from hloom.core.context import Config, current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
 from hloom.core.support import executable, results
+from hloom.core.support.annotations import checked
 from hloom.core.support.frames import hide
-from hloom.core.support.parameters import checked
 from hloom.core.support.tables import Table
 
 
@@ -45,7 +45,7 @@ class Primitive:
     The rules, with parameters always by keyword:
 
     - `infer(*avals)`: the result's type; every check of operands and parameters is here.  What its
-      annotations say is checked before it runs (`core.parameters`).
+      annotations say is checked before it runs (`core.support.annotations`).
     - `numpy(*ndarrays)`: the result by NumPy, the living definition.
     - `emit(block, out, *operands)`: the StableHLO.
     - `jvp(primals, tangents)`: result and its tangent; a tangent None is zero.

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import sys
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter, signature
-from operator import index
 from re import match, search
-from types import UnionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,9 +20,9 @@ import numpy as np
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import NotAnArray
+from hloom.core.support.annotations import LENIENT, LIMIT, shown, test_of, words_of
 from hloom.core.support.calls import from_users, plain, retold
 from hloom.core.support.frames import hide
-from hloom.core.support.parameters import LIMIT, words_of
 from hloom.core.support.source import is_ours
 from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
@@ -101,7 +99,7 @@ def _told(
         return ArgumentError(_no_array(name, bound, error))
     hints = typing.get_type_hints(fun)
     for argument, value in _each(fun, bound):
-        if argument in hints and not fits(value, hints[argument]):
+        if argument in hints and not test_of(hints[argument], LENIENT)(value):
             return ArgumentError(_unfit(fun, argument, words_of(hints[argument]), value))
     if kind is not None and search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
         return None
@@ -155,51 +153,3 @@ def refuse_data(name: str, what: str, values: Any) -> None:
     if isinstance(values, (np.ndarray, Array)) and values.size > FEW:
         aval = ShapedArray(values.shape, values.dtype)
         raise ArgumentError(f"{name} takes {what} as a sequence of integers; got {aval}")
-
-
-def shown(value: Any) -> str:
-    """A value for an error text: arrays by their types, the rest by a short repr."""
-    if isinstance(value, Array):
-        return str(value.aval)
-    if isinstance(value, (list, tuple)) and any(isinstance(x, Array) for x in value):
-        return f"[{', '.join(map(shown, value))}]"
-    return f"{value!r:.80}"
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a public function may take the value for an argument with this annotation."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, UnionType):
-        return any(fits(value, part) for part in arguments)
-    if hint is int:
-        return _is_index(value)
-    if hint is str:
-        return isinstance(value, str)
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        return (
-            _is_iterable(value)
-            and len(parts := list(value)) == len(arguments)
-            and all(map(fits, parts, arguments))
-        )
-    if origin in (tuple, list, Sequence, Iterable):
-        if isinstance(value, (str, bytes, dict)) or not _is_iterable(value):
-            return False
-        return arguments[0] is Any or all(fits(x, arguments[0]) for x in value)
-    if origin is Callable:
-        return callable(value)
-    return hint is not type(None) or value is None
-
-
-def _is_index(value: Any) -> bool:
-    try:
-        return not isinstance(value, bool) and -LIMIT <= index(value) < LIMIT
-    except Exception:
-        return False
-
-
-def _is_iterable(value: Any) -> bool:
-    try:
-        iter(value)
-    except TypeError:
-        return False
-    return True
