@@ -329,14 +329,14 @@ def _align(x: Any, a: int | None, axis: int, whole: tuple[int, ...]) -> Any:
         return x if x.aval.ndim == 0 else linear.spread(x, axis, whole[axis])
     if x.aval.ndim == len(whole):
         return linear.move(x, a, axis)
-    return linear.broadcast_in_dim(x, whole, (axis,))  # a scalar for each example, beside arrays
+    return linear.broadcast_to(x, whole, (axis,))  # a scalar for each example, beside arrays
 
 
 def _stretched(x: Any, shape: tuple[int, ...]) -> Any:
     """An operand with its axes of size 1 repeated to the shape; a 0-d one stays."""
     if x.aval.shape == shape or not x.aval.shape:
         return x
-    return linear.broadcast_in_dim(x, shape, range(len(shape)))
+    return linear.broadcast_to(x, shape, range(len(shape)))
 
 
 def like_operand(ct: Any, x: UndefinedPrimal) -> Any:
@@ -346,6 +346,6 @@ def like_operand(ct: Any, x: UndefinedPrimal) -> Any:
     if not x.aval.shape:
         return linear.sum_all(ct)
     sizes = zip(ct.aval.shape, x.aval.shape)
-    axes = [axis for axis, (whole, size) in enumerate(sizes) if whole != size]
+    axes = tuple(axis for axis, (whole, size) in enumerate(sizes) if whole != size)
     kept = [axis for axis in range(x.aval.ndim) if axis not in axes]
-    return linear.broadcast_in_dim(linear.reduce_sum(ct, axes), x.aval.shape, kept)
+    return linear.broadcast_to(linear.sum_over(ct, axes), x.aval.shape, kept)

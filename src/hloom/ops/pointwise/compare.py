@@ -253,13 +253,18 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     >>> lax.select(jnp.array([True, False]), jnp.array([1, 2]), jnp.array([10, 20]))
     Array([ 1, 20], dtype=int32)
     """
+    return pick(conversion.as_array(pred), on_true, on_false)
+
+
+def pick(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """`select` for rules, whose predicate is an array."""
     on_true, on_false = conversion.convert("select", (on_true, on_false))
-    return select_n_p(conversion.as_array(pred), on_false, on_true)
+    return select_n_p(pred, on_false, on_true)
 
 
 # ---- clamp -----------------------------------------------------------------------------------
 def _inside(t: Any, low: Any, x: Any, high: Any) -> Any:
-    return select(lt(low, x), select(lt(x, high), t, 0), 0)
+    return pick(lt(low, x), pick(lt(x, high), t, 0), 0)
 
 
 class Clamp(Elementwise):
@@ -277,9 +282,9 @@ clamp_p = Clamp(
     },
     numpy=lambda low, x, high: numpy_min(numpy_max(x, low), high),
     jvp=[
-        lambda t, out, low, x, high: select(gt(low, x), select(le(low, high), t, 0), 0),
+        lambda t, out, low, x, high: pick(gt(low, x), pick(le(low, high), t, 0), 0),
         lambda t, out, low, x, high: _inside(t, low, x, high),
-        lambda t, out, low, x, high: select(lt(high, x), t, 0),
+        lambda t, out, low, x, high: pick(lt(high, x), t, 0),
     ],
     domain="any",
 )

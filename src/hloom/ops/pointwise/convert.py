@@ -296,8 +296,8 @@ reduce_precision_p = ReducePrecision(
     "reduce_precision",
     formula=_write_reduce_precision,
     numpy=_numpy_reduce_precision,
-    jvp=[lambda t, out, x, **params: reduce_precision(t, **params)],
-    transpose=[lambda ct, x, **params: reduce_precision(ct, **params)],
+    jvp=[lambda t, out, x, **params: reduce_precision_p(t, **params)],
+    transpose=[lambda ct, x, **params: reduce_precision_p(ct, **params)],
     domain="float",
     narrow=True,
 )
