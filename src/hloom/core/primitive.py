@@ -63,7 +63,7 @@ class Primitive:
     parameters: Any = None  # a NamedTuple of the parameters that `infer` takes as `**params`
 
     def __init__(self, name: str):
-        self.name = name
+        self.name = self.__name__ = name
         self.programs = Table()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
