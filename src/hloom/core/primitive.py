@@ -1,7 +1,7 @@
 """`Primitive`: one operation and its six rules.
 
 A primitive is called with arrays (or tracers) and with parameters, which are static.  Who answers
-is decided by the trace in force: `Eager` runs a compiled program of this one operation, every other
+is decided by the trace in force: `Eager` runs an executable of this one operation, every other
 trace uses one of the rules below.
 """
 
@@ -51,20 +51,17 @@ class Primitive:
     - `jvp(primals, tangents)`: result and its tangent; a tangent None is zero.
     - `transpose(ct, *operands)`: a cotangent, or None, for each operand; linear operands arrive as
       `UndefinedPrimal`.
-    - `batch(size, operands, axes)`: result and its batch axis; axis None means not batched.
+    - `batch(size, operands, batch_axes)`: result and its batch axis; None means not batched.
     """
 
     multiple = False
-    elementwise = False  # and computed: a compiler would round otherwise than the program does
-    partial_eval: Any = (
-        None  # a primitive with Jaxprs in it may split itself into known and unknown
-    )
-
+    elementwise = False  # and computed: XLA, folding constants, may round in another way
+    partial_eval: Any = None  # how a primitive with Jaxprs in it splits into known and unknown
     parameters: Any = None  # a NamedTuple of the parameters that `infer` takes as `**params`
 
     def __init__(self, name: str):
         self.name = self.__name__ = name
-        self.programs = Table()
+        self.executables = Table()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -108,7 +105,7 @@ class Primitive:
             raise fault from None
 
     def fault(self, operands: Sequence[Array], params: dict[str, Any]) -> Exception | None:
-        """What `infer` says against a call, whichever rule or table stumbled over it first."""
+        """The error that `infer` raises for this call, or None: it says more than the first one."""
         try:
             self.infer(*[x.aval for x in operands], **params)
         except Exception as error:
@@ -117,15 +114,15 @@ class Primitive:
 
     # ---- eager evaluation -------------------------------------------------------------------
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
-        """Run the compiled program for these types and parameters."""
+        """Run the executable for these types and parameters."""
         config = current.get().config
         key = (config, *[x.aval for x in operands], *params.items())
-        run = self.programs.get(key)
+        run = self.executables.get(key)
         buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
         if run is None:
             compiled = self.compile(operands, params, config)
             run = results.many(compiled) if self.multiple else results.one(compiled)
-            self.programs.store(key, run)
+            self.executables.store(key, run)
         try:
             return run(buffers)
         except RuntimeError as error:
@@ -134,7 +131,7 @@ class Primitive:
     def compile(
         self, operands: Sequence[Array], params: dict[str, Any], config: Config
     ) -> executable.Executable:
-        """A program of this one operation."""
+        """An executable of this one operation."""
         inputs = [Var(x.aval) for x in operands]
         outs = self.infer(*[x.aval for x in operands], **params)
         outputs = list(map(Var, outs if self.multiple else [outs]))

@@ -2,7 +2,7 @@
 
 Only flags are checked ahead, since anything is true or false.  After an error the arguments are
 compared with the function's annotations, and the first that is not what its annotation says is
-told; so right calls cost no more.
+reported; so right calls cost no more.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def strict(fun: F) -> F:
         except Exception as error:
             if is_ours(sys._getframe(1).f_code.co_filename):
                 raise  # the function that the user called will name itself
-            told = _told(fun, args, kwargs, error)
-            if told is None:
+            better = _explained(fun, args, kwargs, error)
+            if better is None:
                 hide(error)
                 raise
-            hide(told)
-            raise told from told.__cause__
+            hide(better)
+            raise better from better.__cause__
 
     return typing.cast(F, called)
 
@@ -78,16 +78,16 @@ def _check_flag(fun: Callable[..., Any], name: str, value: Any) -> None:
     raise ArgumentError(_unfit(fun, name, "True or False", value))
 
 
-def _told(
+def _explained(
     fun: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: Exception
 ) -> Exception | None:
     """A better error, or None where there is none: it is the user's own, or says enough."""
     name = fun.__name__
-    told_already = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
-    if told_already or from_users(error.__traceback__):
+    is_explained = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
+    if is_explained or from_users(error.__traceback__):
         return None
     if isinstance(error, NotImplementedError) and "\n  at " in str(error):
-        return None  # an operation in a function of the user's has no rule: its line is told
+        return None  # an operation in a function of the user's has no rule: its line is in the text
     try:
         bound = signature(fun).bind(*args, **kwargs).arguments
     except TypeError:
@@ -104,9 +104,9 @@ def _told(
     if kind is not None and search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
         return None
     given = ", ".join(f"{argument}={shown(value)}" for argument, value in bound.items())
-    told = (kind or ArgumentError)(f"{name}({given}): {str(error) or type(error).__name__}")
-    told.__cause__ = error  # it may be a fault of ours: the traceback tells
-    return told
+    better = (kind or ArgumentError)(f"{name}({given}): {str(error) or type(error).__name__}")
+    better.__cause__ = error  # it may be a fault of ours: the traceback tells
+    return better
 
 
 def _each(fun: Callable[..., Any], bound: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -101,5 +101,6 @@ def check_accuracy(name: str, accuracy: Any, x: Any) -> None:
     if max(accuracy.rtol / eps, accuracy.ulps, accuracy.atol / eps) < bound:
         raise ValueError(
             f"{name} of {aval.dtype.name} is exact to {bound} ulp, {bound * eps:.1e} of the "
-            f"result; accuracy={accuracy} asks for more. Leave accuracy out, or compute in a wider dtype."
+            f"result; accuracy={accuracy} asks for more. Leave accuracy out, or compute in a wider "
+            "dtype."
         )

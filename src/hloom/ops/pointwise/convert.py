@@ -78,7 +78,7 @@ def numpy_convert(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _saturated(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Float to integer: truncated, held to the range, NaN to 0."""
+    """Float to integer: truncated, clamped to the range of the dtype, NaN to 0."""
     info = dtypes.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     whole = np.trunc(x)

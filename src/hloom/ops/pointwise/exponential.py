@@ -217,7 +217,7 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
     return logistic_p(x)
 
 
-# ---- sums of what logarithms stand for -----------------------------------------------------------
+# ---- logarithms of sums of exponentials ----------------------------------------------------------
 _LN2 = math.log(2)
 
 

@@ -276,7 +276,7 @@ clz_p = Elementwise("clz", hlo="count_leading_zeros", numpy=_numpy_clz, domain="
 
 
 def clz(x: Any) -> Any:
-    """How many bits stand unset before the highest one that is set.
+    """How many bits are unset above the highest one that is set.
 
     Takes and gives integers; 0 gives their width.  Raises TypeError for other dtypes.
 
