@@ -71,6 +71,13 @@ def test_only_users_give_functions_and_lists_of_anything() -> None:
         assert not test("ab") and not test(3)
 
 
+def test_of_a_billion_elements_a_few_are_looked_at() -> None:
+    data = np.broadcast_to(1, 10**12)
+    assert checker_of(Sequence[int], LENIENT)(data)
+    assert not checker_of(Sequence[str], LENIENT)(data)
+    assert not checker_of(tuple[int, int], LENIENT)(data)
+
+
 @pytest.mark.parametrize(
     ("hint", "words"),
     [
@@ -132,6 +139,7 @@ def test_what_is_as_annotated_is_taken() -> None:
 @pytest.mark.parametrize(
     ("params", "text"),
     [
+        ({"axes": jnp.arange(3)}, "example takes axes as a tuple of ints; got i32[3]"),
         ({"axes": [1]}, "example takes axes as a tuple of ints; got [1]"),
         ({"axes": (True,)}, "got (True,)"),
         ({"axes": (1.0,)}, "got (1.0,)"),

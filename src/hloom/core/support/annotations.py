@@ -11,6 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS, Parameter, signature
+from itertools import islice
 from operator import index
 from types import NoneType, UnionType
 from typing import Any, NamedTuple
@@ -34,13 +35,14 @@ class Reading(NamedTuple):
     """How strictly values are compared with annotations.
 
     - `leaves`: the tests of annotations that are not looked into, by annotation or by its origin.
-    - `parts`: the elements of a value that is a sequence, else None; it is also given the class
-      that the value is to be of, or None for an annotation that takes any length.
+    - `parts`: the elements of a value that is a sequence, else None.  It is also given the class
+      that the value is to be of, or None for an annotation that takes any length; for a class it
+      returns them as a sequence.
     - `others`: the test of a class that is not among the leaves.
     """
 
     leaves: Mapping[Any, Test]
-    parts: Callable[[Any, type | None], Sequence[Any] | None]
+    parts: Callable[[Any, type | None], Any]
     others: Callable[[Any], Test]
 
 
@@ -127,14 +129,17 @@ def _is_index(value: Any) -> bool:
         return False
 
 
-def _parts_of_iterable(value: Any, cls: type | None) -> Sequence[Any] | None:
+_LOOKED_AT = 1000  # elements: an array may have a billion
+
+
+def _parts_of_iterable(value: Any, cls: type | None) -> Any:
     if isinstance(value, (str, bytes, dict)):
         return None
     try:
-        iter(value)
-        return value if cls is None else list(value)
+        parts = islice(iter(value), _LOOKED_AT)
     except TypeError:
         return None
+    return parts if cls is None else list(parts)
 
 
 LENIENT = Reading(
