@@ -32,7 +32,7 @@ def erf(x: Any) -> Any:
     Takes and gives floats.  Raises TypeError for other dtypes.
 
     >>> lax.erf(jnp.array([0.0, 1.0]))
-    Array([0.        , 0.84270084], dtype=float32)
+    Array([0.       , 0.8427008], dtype=float32)
     """
     return erf_p(x)
 
