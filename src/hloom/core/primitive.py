@@ -7,18 +7,18 @@ trace uses one of the rules below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom import errors
 from hloom.core import operands as conversion
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import Config, current
 from hloom.core.jaxpr import Equation, Jaxpr, Var
-from hloom.core.support.executable import Executable, compile_jaxpr, explain
+from hloom.core.support import executable, results
+from hloom.core.support.annotations import checked, with_tuple
 from hloom.core.support.frames import hide
-from hloom.core.support.parameters import checked, with_tuple
 from hloom.core.support.tables import Table
 
 
@@ -48,7 +48,7 @@ class Primitive:
     The rules, with parameters by keyword, or as one tuple `p` of the class `parameters`:
 
     - `infer(*avals)`: the result's type; every check of operands and parameters is here.  What its
-      annotations say is checked before it runs (`core.support.parameters`).
+      annotations say is checked before it runs (`core.support.annotations`).
     - `numpy(*ndarrays)`: the result by NumPy, the living definition.
     - `emit(block, out, *operands)`: the StableHLO.
     - `jvp(primals, tangents)`: result and its tangent; a tangent None is zero.
@@ -58,13 +58,13 @@ class Primitive:
     """
 
     multiple = False
-    elementwise = False  # and computed: a compiler would round otherwise than its decomposition
-    partial_eval: Any = None  # splits a primitive with Jaxprs in it into known and unknown
+    elementwise = False  # and computed: XLA, folding constants, may round in another way
+    partial_eval: Any = None  # how a primitive with Jaxprs in it splits into known and unknown
     tier = "fast"  # what it is compiled at when it is evaluated by itself
     parameters: Any = None  # a NamedTuple class; rules with an argument `p` get one of these
 
     def __init__(self, name: str):
-        self.name = name
+        self.name = self.__name__ = name
         self.executables = Table()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -113,7 +113,7 @@ class Primitive:
             raise fault from None
 
     def fault(self, operands: Sequence[Array], params: dict[str, Any]) -> Exception | None:
-        """The error that `infer` raises for this call, or None: it is preferred to any other."""
+        """The error that `infer` raises for this call, or None: it says more than the first one."""
         try:
             self.infer(*[x.aval for x in operands], **params)
         except Exception as error:
@@ -124,33 +124,40 @@ class Primitive:
     def evaluate(self, operands: Sequence[Array], params: dict[str, Any]) -> Any:
         """Run the executable for these types and parameters."""
         buffers = [x._buf for x in operands]  # a tracer in here has leaked; it says so now
-        execute, handlers, outs = self.executable(operands, params)
+        run = self.runner(operands, params)
         try:
-            results = execute(buffers).consume_with_handlers(handlers)
+            return run(buffers)
         except RuntimeError as error:
-            raise explain(error, params.get("name", self.name), operands) from None
-        wrapped = list(map(from_buffer, results, outs))
-        return wrapped if self.multiple else wrapped[0]
+            raise executable.explain(error, params.get("name", self.name), operands) from None
 
-    def executable(self, operands: Sequence[Array], params: dict[str, Any]) -> Executable:
-        """The executable, compiled once; a primitive with Jaxprs in it caches it with one."""
+    def runner(self, operands: Sequence[Array], params: dict[str, Any]) -> Callable[..., Any]:
+        """The executable as a function of buffers, compiled once.
+
+        A primitive with Jaxprs in it caches it with one of them.
+        """
         config = current.get().config
         key = (config, *[x.aval for x in operands], *params.items())
-        found: Executable | None = self.executables.get(key)
+        found: Callable[..., Any] | None = self.executables.get(key)
         if found is None:
-            found = self.compile(operands, params, config)
-            self.executables.store(key, found)
+            found = self.executables.store(key, self.compiled(operands, params, config))
         return found
+
+    def compiled(
+        self, operands: Sequence[Array], params: dict[str, Any], config: Config
+    ) -> Callable[..., Any]:
+        """An executable of this one operation, as a function of buffers."""
+        made = self.compile(operands, params, config)
+        return results.many(made) if self.multiple else results.one(made)
 
     def compile(
         self, operands: Sequence[Array], params: dict[str, Any], config: Config
-    ) -> Executable:
+    ) -> executable.Executable:
         """An executable of this one operation."""
         inputs = [Var(x.aval) for x in operands]
         outs = self.infer(*[x.aval for x in operands], **params)
         outputs = list(map(Var, outs if self.multiple else [outs]))
         jaxpr = Jaxpr(list(inputs), [Equation(self, list(inputs), outputs, params)], list(outputs))
-        return compile_jaxpr(jaxpr, config, name=self.name, tier=self.tier)
+        return executable.compile_jaxpr(jaxpr, config, name=self.name, tier=self.tier)
 
     # ---- the rules --------------------------------------------------------------------------
     def infer(self, *avals: ShapedArray, **params: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom.core.array import Array
@@ -11,7 +11,6 @@ from hloom.core.context import current
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
 from hloom.core.primitive import Primitive
-from hloom.core.support.executable import Executable
 
 
 class HigherOrder(Primitive):
@@ -24,13 +23,13 @@ class HigherOrder(Primitive):
         """The Jaxpr whose cache holds the executables."""
         raise NotImplementedError
 
-    def executable(self, operands: Sequence[Array], params: dict[str, Any]) -> Executable:
+    def runner(self, operands: Sequence[Array], params: dict[str, Any]) -> Callable[..., Any]:
         config = current.get().config
         cache = self.owner(params).cache
         key = (self, config, *[x.aval for x in operands], *params.items())
-        found: Executable | None = cache.get(key)
+        found: Callable[..., Any] | None = cache.get(key)
         if found is None:
-            found = cache[key] = self.compile(operands, params, config)
+            found = cache[key] = self.compiled(operands, params, config)
         return found
 
 

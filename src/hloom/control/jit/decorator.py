@@ -18,7 +18,6 @@ from hloom.core.support.frames import hide
 from hloom.core.support.signature import parameters
 from hloom.core.support.tables import CAPACITY
 
-_new = object.__new__
 _missing: Any = object()
 
 
@@ -49,18 +48,15 @@ def _entry_1(self: Jitted) -> Callable[..., Any]:
     def call(a: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
         if a.__class__ is Array and not rest and not kwargs:
             try:
-                execute, captured, handlers, out, write, _ = fast[get().key][(a.aval,)]
+                run, captured, write, _ = fast[get().key][(a.aval,)]
             except KeyError:
                 pass
             else:
                 if write is None:
                     try:
-                        r = _new(Array)
-                        (r._buf,) = execute(captured + [a._buf]).consume_with_handlers(handlers)
+                        return run([a._buf])
                     except RuntimeError as error:
                         raise executable.explain(error, self.name, (a,), captured) from None
-                    r.aval = out
-                    return r
         elif a.__class__ is dict and not rest and not kwargs and self.reader is not None:
             size, _, read = self.reader
             try:
@@ -84,20 +80,15 @@ def _entry_2(self: Jitted) -> Callable[..., Any]:
     def call(a: Any = _missing, b: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
         if a.__class__ is Array and b.__class__ is Array and not rest and not kwargs:
             try:
-                execute, captured, handlers, out, write, _ = fast[get().key][a.aval, b.aval]
+                run, captured, write, _ = fast[get().key][a.aval, b.aval]
             except KeyError:
                 pass
             else:
                 if write is None:
                     try:
-                        r = _new(Array)
-                        (r._buf,) = execute(captured + [a._buf, b._buf]).consume_with_handlers(
-                            handlers
-                        )
+                        return run([a._buf, b._buf])
                     except RuntimeError as error:
                         raise executable.explain(error, self.name, (a, b), captured) from None
-                    r.aval = out
-                    return r
         args = () if a is _missing else (a,) if b is _missing else (a, b, *rest)
         try:
             return general(args, kwargs)

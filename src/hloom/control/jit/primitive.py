@@ -6,7 +6,7 @@ Jaxpr is cached with the one that it was made from, so it is traced and compiled
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hloom.control.higher_order.derive import (
@@ -25,7 +25,7 @@ from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
 from hloom.core.primitive import Primitive, is_linear
 from hloom.core.record import Partial
-from hloom.core.support import executable
+from hloom.core.support import executable, results
 from hloom.core.trace import active
 from hloom.ops.common.linear import move
 
@@ -63,10 +63,12 @@ class Jit(Primitive):
     ) -> list[Any]:
         return list(block.call(jaxpr, operands, name))
 
-    def executable(
-        self, operands: Sequence[Array], params: dict[str, Any]
-    ) -> executable.Executable:
-        return compiled(params["jaxpr"], params["name"])
+    def runner(self, operands: Sequence[Array], params: dict[str, Any]) -> Callable[..., Any]:
+        cache, key = params["jaxpr"].cache, ("run", current.get().config)
+        found: Callable[..., Any] | None = cache.get(key)
+        if found is None:
+            found = cache[key] = results.many(compiled(**params))
+        return found
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, name: str

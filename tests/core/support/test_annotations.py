@@ -1,16 +1,19 @@
-"""What an `infer` rule's annotations say is checked before it runs, and told in words."""
+"""Annotations as tests of values, exactly for rules and leniently for users, and as words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import hloom
+import hloom.numpy as jnp
 from hloom.core import Primitive, ShapedArray
 from hloom.core.jaxpr import Jaxpr
-from hloom.core.support import parameters as checks
+from hloom.core.support.annotations import EXACT, LENIENT, words_of
+from hloom.core.support.annotations import test_of as checker_of
 
 F32 = ShapedArray((2, 3), np.dtype(np.float32))
 
@@ -22,6 +25,74 @@ class Fields(NamedTuple):
     pads: tuple[tuple[int, int], ...]
 
 
+FIELDS = Fields((1,), ((0, 0),))
+
+# An annotation: what both readings take, what only the lenient one takes, what neither does.
+READINGS: dict[Any, tuple[list[Any], list[Any], list[Any]]] = {
+    int: ([0, -(2**63)], [np.int8(1), jnp.int32(1), np.array(1)], [True, 1.0, 2**63, "1", None]),
+    str: (["a", ""], [], [b"a", 1, None]),
+    tuple[int, ...]: ([(), (1, 2)], [[1], range(2), np.arange(2), (np.int8(1),), jnp.arange(2)],
+                      [1, (1.0,), (True,), "12", b"1", {1: 1}, None]),
+    tuple[tuple[int, int], ...]: ([(), ((1, 2),)], [[[1, 2]], np.ones((1, 2), int)],
+                                  [(1, 2), ((1,),), ((1, 2, 3),), ("12",)]),
+    tuple[str, str]: ([("a", "b")], [["a", "b"]], [("a",), ("a", 1), "ab", ("a", "b", "c")]),
+    int | tuple[int, ...] | None: ([1, (1,), None], [[1]], ["1", 1.5, (None,)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("hint", READINGS, ids=words_of)
+def test_a_value_is_read_exactly_or_leniently(hint: Any) -> None:
+    exact, lenient = checker_of(hint, EXACT), checker_of(hint, LENIENT)
+    both, only_lenient, neither = READINGS[hint]
+    taken = [(exact(x), lenient(x)) for x in both]
+    assert taken == [(True, True)] * len(both)
+    taken = [(exact(x), lenient(x)) for x in only_lenient]
+    assert taken == [(False, True)] * len(only_lenient)
+    taken = [(exact(x), lenient(x)) for x in neither]
+    assert taken == [(False, False)] * len(neither)
+
+
+def test_only_rules_look_into_classes() -> None:
+    exact, lenient = checker_of(Fields, EXACT), checker_of(Fields, LENIENT)
+    assert exact(FIELDS) and lenient(FIELDS)
+    for wrong in (tuple(FIELDS), Fields([1], ()), Fields((1,), ((0,),)), None):  # type: ignore[arg-type]
+        assert not exact(wrong) and lenient(wrong)
+    assert not checker_of(bool, EXACT)(1) and checker_of(bool, EXACT)(True)
+    for dtype in (np.dtype("O"), np.dtype(">f4"), "float32", np.float32):
+        assert not checker_of(np.dtype[Any], EXACT)(dtype)
+
+
+def test_only_users_give_functions_and_lists_of_anything() -> None:
+    assert checker_of(Callable[..., Any], LENIENT)(len)
+    assert not checker_of(Callable[..., Any], LENIENT)(3)
+    for hint in (Sequence[Any], Iterable[Any]):
+        test = checker_of(hint, LENIENT)
+        assert test([object()]) and test(np.broadcast_to(1, 10**12))  # without a look into it
+        assert not test("ab") and not test(3)
+
+
+def test_of_a_billion_elements_a_few_are_looked_at() -> None:
+    data = np.broadcast_to(1, 10**12)
+    assert checker_of(Sequence[int], LENIENT)(data)
+    assert not checker_of(Sequence[str], LENIENT)(data)
+    assert not checker_of(tuple[int, int], LENIENT)(data)
+
+
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (tuple[tuple[int, int], ...], "a tuple of (an int, an int)"),
+        (tuple[tuple[int, ...], ...], "a tuple of tuples of ints"),
+        (tuple[str, str] | None, "(a str, a str) or None"),
+        (Jaxpr, "a Jaxpr"),
+        (Fields, "a Fields of tuples of ints, tuples of (an int, an int)"),
+    ],
+)
+def test_annotations_in_words(hint: Any, words: str) -> None:
+    assert words_of(hint) == words
+
+
+# ---- before a rule --------------------------------------------------------------------------
 class Example(Primitive):
     """f32[2,3] -- axes=(1,), .. --> f32[2,3].  Does nothing."""
 
@@ -130,6 +201,7 @@ def test_what_is_as_annotated_is_taken() -> None:
 @pytest.mark.parametrize(
     ("params", "text"),
     [
+        ({"axes": jnp.arange(3)}, "example takes axes as a tuple of ints; got i32[3]"),
         ({"axes": [1]}, "example takes axes as a tuple of ints; got [1]"),
         ({"axes": (True,)}, "got (True,)"),
         ({"axes": (1.0,)}, "got (1.0,)"),
@@ -163,20 +235,6 @@ def test_operands_are_counted() -> None:
     assert "add takes 2 operands; got f32[2,3]" in refusal(
         hloom.ops.pointwise.arithmetic.add_p, F32
     )
-
-
-@pytest.mark.parametrize(
-    ("hint", "words"),
-    [
-        (tuple[tuple[int, int], ...], "a tuple of (an int, an int)"),
-        (tuple[tuple[int, ...], ...], "a tuple of tuples of ints"),
-        (tuple[str, str] | None, "(a str, a str) or None"),
-        (Jaxpr, "a Jaxpr"),
-        (Fields, "a Fields of tuples of ints, tuples of (an int, an int)"),
-    ],
-)
-def test_annotations_in_words(hint: Any, words: str) -> None:
-    assert checks.words_of(hint) == words
 
 
 def test_there_is_no_array_that_no_memory_could_hold() -> None:
