@@ -36,7 +36,7 @@ LANDMARKS = """
 numpy/common/eager.py           reduction.call run build finish
 numpy/reductions/reductions.py  sum fold
 ops/common/linear.py            reduce_sum ReduceSum.infer ReduceSum.emit ReduceSum.batch
-ops/common/linear.py            ReduceSum.transpose Linear.jvp broadcast_in_dim
+ops/common/linear.py            ReduceSum.transpose Linear.jvp broadcast_to
 core/primitive.py               Primitive.__call__ Primitive.evaluate
 core/record.py                  trace_to_jaxpr Record.record Record.close Partial.process
 core/trace.py                   Eager.process

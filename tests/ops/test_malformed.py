@@ -137,7 +137,7 @@ def error_of(fun: Callable[..., Any], *args: Any) -> tuple[str, str] | None:
 
 def forget(call: Application) -> None:
     """Drop compiled programs: an equal key, 1 for True, would find that of the valid call."""
-    call.primitive.programs.clear()
+    call.primitive.executables.clear()
     for value in call.params.values():
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Jaxpr):

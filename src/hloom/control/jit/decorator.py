@@ -118,12 +118,12 @@ def jit(
     out_shardings: Any = None,
     compiler_options: dict[str, Any] | None = None,
 ) -> Any:
-    """Compile a function of arrays: traced once for each signature, then run as one program.
+    """Compile a function of arrays: traced once for each signature, then run as one executable.
 
     Arguments and results are pytrees of arrays and numbers.  Arguments named by `static_argnums` or
-    `static_argnames` stay Python values; they must be hashable, and each value has its own program.
+    `static_argnames` stay Python values; they must be hashable; each value has its executable.
     One of the two alone gives the other; of both, positions and keywords are as they say.  Donated
-    arguments lend their memory to the results and can't be used afterwards; those that no result is
+    arguments give their memory to the results and can't be used afterwards; those that no result is
     as large as are named by a UserWarning.  `inline`
     writes the contents into a caller's trace instead of one `jit` equation.  The result has
     `lower`, `trace`, `eval_shape`, `cache_info` and `clear_cache`.

@@ -1,4 +1,4 @@
-"""`jit`: trace a function once per signature, run its compiled program from then on.
+"""`jit`: trace a function once per signature, run its executable from then on.
 
 A call goes one of two ways.  *Fast*: arguments that are plain arrays, given by position, are looked
 up by their types alone.  *General*: pytrees, Python scalars, NumPy arrays, keywords and static
@@ -38,13 +38,13 @@ from hloom.core.support.tables import Table, Tables
 from hloom.core.trace import EAGER, Origin, Trace, Tracer
 
 LEAF = tree.structure(0)  # the structure of one array
-MANY = 8  # results of one program from which a token pays: to wait once for all
+MANY = 8  # results of one executable from which a token pays: to wait once for all
 _NUMBERS = (bool, int, float, complex, np.generic)  # what may be static, and be hashed
 _tracing = RLock()  # one trace-and-compile at a time: a function is compiled once, whoever calls
 
 
 class CacheInfo(NamedTuple):
-    """What `f.cache_info()` tells: how often `f` was traced, programs held, and the bound."""
+    """What `f.cache_info()` tells: how often `f` was traced, executables cached, and the bound."""
 
     traces: int
     currsize: int
@@ -125,7 +125,7 @@ def is_type_alone(x: Any) -> bool:
 
 
 def unknown(x: Any) -> Unknown:
-    """What stands for `x`, a type alone, in a trace."""
+    """A placeholder for `x` in a trace, of which only the type is known."""
     made: Unknown = object.__new__(Unknown)
     made.owner = Trace(Origin("eval_shape"))
     made.aval = abstract(x)

@@ -1,4 +1,4 @@
-"""Where core meets the engines: what an executable is, and which engine compiles.
+"""What core knows of the engines: what an executable is, and which engine compiles it.
 
 core imports no engine.  `hloom.engines` fills `ENGINES` when the package is imported, and the rest
 of core asks here.

@@ -23,7 +23,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 def _each(function: Callable[..., float]) -> Callable[..., Any]:
     """A function of Python floats, over arrays that fill one shape."""
 
-    @wraps(function)  # it tells how many operands there are
+    @wraps(function)  # whose signature says how many operands there are
     def over(*xs: Any) -> Any:
         wide = np.broadcast_arrays(*[x.astype(np.float64) for x in xs])
         flat = [function(*values) for values in zip(*[w.ravel().tolist() for w in wide])]
@@ -79,7 +79,7 @@ def _series(a: float, x: float) -> tuple[float, float]:
 def _fraction(a: float, x: float) -> tuple[float, float]:
     """DLMF 8.9.2: Q over the density, and its derivative by a; Lentz's algorithm.
 
-    The derivative goes along term by term, as in Moore (1982), AS 187.
+    The derivative is summed term by term, as in Moore (1982), AS 187.
     """
     b = x + 1 - a
     f = d = 1 / b
@@ -146,7 +146,7 @@ def _at_ends(a: float, x: float, none: float, all: float) -> float | None:
 
 
 def _held(value: float) -> float:
-    """A probability, which rounding may have led out of 0 to 1."""
+    """A probability clamped to [0, 1], which rounding errors may leave."""
     return min(max(value, 0.0), 1.0)
 
 

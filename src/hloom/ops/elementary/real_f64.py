@@ -1,7 +1,8 @@
 """Elementary functions of f64, as polynomials that XLA's CPU vectorises.
 
-As in `real_f32`, but f64 is all there is: sums that matter are kept in two parts.  Errors of
-0.6 to 2.6 ulp, at a third to a tenth of the time of XLA's own.  None relies on fused multiply-adds.
+As in `real_f32`, but without a wider type: sums that matter have two parts, high and low.  Errors
+of 0.6 to 2.6 ulp, at a third to a tenth of the time of XLA's own.  None relies on fused
+multiply-adds.
 
 A table of coefficients says which equation they are for, where, how they were made and the
 relative error: `docs/fits` makes each anew and measures it.
@@ -216,7 +217,7 @@ def log(x: Term) -> Term:
 
 
 def log_of_normal(x: Term) -> Term:
-    """The same for positive numbers that are neither subnormal nor infinite: half the program."""
+    """The same for positive numbers that are neither subnormal nor infinite: half the code."""
     k, f = _normal_parts(x)
     h, r = _log_rest(f)
     return k * LN2_HIGH - ((h - (r + k * LN2_LOW)) - f)
@@ -359,7 +360,7 @@ def sinh(x: Term) -> Term:
 
 # ---- cube root ---------------------------------------------------------------------------------
 def cbrt(x: Term) -> Term:
-    """0.6 ulp: the program of f32, and one step more, on a root of 17 bits whose cube is exact."""
+    """0.6 ulp: the kernel of f32, and one step more, on a root of 17 bits whose cube is exact."""
     size, tiny = abs(x), is_tiny(x)
     small = tiny | (size < 1e-280)  # or else the last correction is flushed
     # The bits of a subnormal number, taken as an integer, are the number times 2**1074.

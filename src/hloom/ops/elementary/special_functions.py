@@ -98,7 +98,7 @@ def erfc(x: Term) -> Term:
 
 
 def erf_inv(x: Term) -> Term:
-    """8 ulp; XLA's own f64 is off by 5e5 close to 1, which a Newton step on erfc mends."""
+    """8 ulp; XLA's own f64 is off by 5e5 close to 1, which a Newton step on erfc corrects."""
     near = chlo("erf_inv", x)
     if x.dtype == FLOAT32:
         return near
@@ -148,11 +148,11 @@ _DIGAMMA_ROOT = (1.4616321449683622, 9.5499954299656977e-17)
 # From 8 on, of lgamma to 1e-16, of digamma to 1e-15.
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 STIRLING_SLOPE = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
-_FAR = 8  # from here on the series serve
+_FAR = 8  # from here on the asymptotic series are exact enough
 
 
 def _down(x: Term) -> tuple[Term, Term, Term]:
-    """t, p, s by which 0 < x < 8 is led back to t, from 1 to 2.
+    """t, p, s that reduce 0 < x < 8 to t, from 1 to 2.
 
     gamma(x) = p gamma(t), and digamma(x) = s / p + digamma(t): x is t + n, where n is -1 to 6.
     """
@@ -169,7 +169,7 @@ def _down(x: Term) -> tuple[Term, Term, Term]:
 
 
 class Precision(NamedTuple):
-    """What the programs below are made of: long enough for f64, or short, for f32."""
+    """The coefficients of the kernels below: long enough for f64, or short, for f32."""
 
     lgamma: tuple[float, ...]
     digamma: tuple[float, ...]
@@ -310,7 +310,7 @@ def _zeta_of_negative(x: Term, q: Term, unit: Term, mirrored: Term, terms: int) 
 
 
 def _pair(function: Callable[..., Term], *calls: tuple[Term, ...]) -> list[Term]:
-    """Two calls of a function in one, of operands side by side: half the program."""
+    """Two calls of a function in one, of operands side by side: half the code."""
     block, size, shape = calls[0][0].block, calls[0][0].size, calls[0][0].shape
     flat = [[block.reshape(x.operand, (size,)) for x in call] for call in calls]
     both = function(*[Term(block, block.concatenate(list(xs), 0)) for xs in zip(*flat)])
