@@ -12,6 +12,8 @@
 #   make semantics   docs/semantics.md anew, from the table of decisions
 #   make names       docs/names.md anew: which names of NumPy and jax are there
 #   make walk        docs/walk.md anew: its listings, the code it quotes, its drawings
+#   make polynomials docs/polynomials.md anew: how coefficients were made, and how exact they are
+#   make fits        the slow tests: that page is current, and no table worse than it claims to be
 #   make clean       takes away all that the others made
 #
 # Each target makes the environment it needs, once.  PYTHON=... picks the interpreter,
@@ -32,14 +34,19 @@ export PYTHONPATH := $(CURDIR)/src
 
 RUN = $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest -q
+# Each process has tests that follow one another, which share what they compile and trace.
+SHARED = -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs pictures engines semantics names walk clean
+.PHONY: demo test check lint tiny tests property-tests second bench beside-jax docs pictures engines semantics names walk polynomials fits clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/ready-demo
 	$(RUN) docs/tour.py
 
-test: check tests property-tests
+test:
+	@start=$$(date +%s); $(MAKE) --no-print-directory check tests property-tests; result=$$?; \
+	seconds=$$(($$(date +%s) - start)); \
+	echo "make test: $$((seconds / 60)) min $$((seconds % 60)) s"; exit $$result
 
 check: lint tiny
 
@@ -52,10 +59,10 @@ tiny: $(VENV)/ready-test
 	$(PYTEST) tests/test_tiny.py
 
 tests: $(VENV)/ready-test
-	$(PYTEST) -n $(WORKERS) tests
+	$(PYTEST) $(SHARED) tests
 
 property-tests: $(VENV)/ready-test
-	$(PYTEST) -n $(WORKERS) property_tests
+	$(PYTEST) $(SHARED) property_tests
 
 # The tour on another interpreter:  make second PYTHON=python3.13 VENV=.venv313
 second: $(VENV)/ready-test
@@ -88,6 +95,12 @@ names: $(VENV)/ready-test
 
 walk: $(VENV)/ready-test
 	$(RUN) docs/walk.py
+
+polynomials: $(VENV)/ready-test
+	$(RUN) -m docs.fits > docs/polynomials.md
+
+fits: $(VENV)/ready-test
+	$(PYTEST) -m slow tests/test_fits.py
 
 # One environment, filled as far as a target asks: .venv/ready-demo has what the demo needs.
 $(VENV)/ready-%: setup.cfg pyproject.toml

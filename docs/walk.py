@@ -36,12 +36,12 @@ LANDMARKS = """
 numpy/common/eager.py           reduction.call run build finish
 numpy/reductions/reductions.py  sum fold
 ops/common/linear.py            reduce_sum ReduceSum.infer ReduceSum.emit ReduceSum.batch
-ops/common/linear.py            ReduceSum.transpose Linear.jvp broadcast_in_dim
+ops/common/linear.py            ReduceSum.transpose Linear.jvp broadcast_to
 core/primitive.py               Primitive.__call__ Primitive.evaluate
 core/record.py                  trace_to_jaxpr Record.record Record.close Partial.process
 core/trace.py                   Eager.process
 core/support/executable.py      compile_jaxpr
-core/array.py                   from_buffer
+core/support/results.py         one.run
 stablehlo/lower.py              lower Lowering.inline
 stablehlo/builder.py            Module.text
 engines/xla.py                  XlaEngine.compile XlaEngine.load

@@ -144,7 +144,7 @@ def compare(name: str, args: tuple[Any, ...], eager: Any, jitted: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", TABLE)
 @given(data=st.data(), x64=st.booleans())
-@settings(max_examples=max(6, settings().max_examples // 20))  # of 183 functions each
+@settings(max_examples=max(4, settings().max_examples // 20))  # of 183 functions each
 def test_jit_gives_what_an_eager_call_gives(name: str, data: Any, x64: bool) -> None:
     recipes = [data.draw(operands(x64))]
     if name in BINARY or name in OTHERS:

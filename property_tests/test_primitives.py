@@ -13,7 +13,7 @@ from hloom.testing import Case
 from hloom.testing.strategies import operands
 
 # Each example compiles a program, so that a part of the profile's number fills the minute.
-FEW = settings(max_examples=max(settings().max_examples // 4, 2))
+FEW = settings(max_examples=max(settings().max_examples // 6, 2))
 
 ELEMENTWISE = testing.FAMILIES["elementwise"]
 STRUCTURED = [name for name in testing.FAMILIES if name != "elementwise"]

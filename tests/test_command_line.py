@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hloom
+from hloom.__main__ import parser
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "import hloom.numpy as jnp; jnp.sin(1.0)"
@@ -73,17 +74,30 @@ def test_a_cache_that_is_off_or_unusable_is_said_to_be(folder: Path) -> None:
     assert folder.read_text() == "a file"
 
 
-def test_help_names_the_commands_and_touches_nothing(folder: Path) -> None:
+def exits(capsys: pytest.CaptureFixture[str], arguments: str) -> tuple[object, str, str]:
+    """Exit code and texts of arguments that end the command before it runs."""
+    with pytest.raises(SystemExit) as caught:
+        parser().parse_args(arguments.split())
+    printed = capsys.readouterr()
+    return caught.value.code, printed.out, printed.err
+
+
+def test_help_names_the_commands_and_touches_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = command(folder, "--help")
     assert "usage: python -m hloom" in text and "info " in text and "cache " in text
-    assert "clear " in command(folder, "cache", "--help")
-    assert command(folder, "--version") == f"hloom {hloom.__version__}\n"
     assert not folder.exists()
+    assert "clear " in exits(capsys, "cache --help")[1]
+    assert exits(capsys, "--version") == (0, f"hloom {hloom.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", ["inof", "--cache", "cache empty", "info more"])
-def test_what_is_not_known_is_refused_with_the_usage(folder: Path, arguments: str) -> None:
-    done = python(folder, "-m", "hloom", *arguments.split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "usage: python -m hloom" in done.stderr and arguments.split()[-1] in done.stderr
-    assert not folder.exists()
+def test_what_is_not_known_is_refused_with_the_usage(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = python(folder, "-m", "hloom", "inof")
+    assert (done.returncode, done.stdout) == (2, "") and not folder.exists()
+    assert "usage: python -m hloom" in done.stderr and "inof" in done.stderr
+    for arguments in ("--cache", "cache empty", "info more"):
+        code, out, err = exits(capsys, arguments)
+        assert (code, out) == (2, "") and arguments.split()[-1] in err

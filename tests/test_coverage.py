@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+import hloom
 from hloom import testing
+from hloom.core.jaxpr import Var
 from hloom.core.primitive import Primitive
 from hloom.ops.common.elementwise import Elementwise
+from hloom.ops.linalg.matrix_functions import MatrixFunction
 
 PRIMITIVES = testing.primitives()
-
-# No jvp rule applies these to a tangent: their results have no derivative, or it is made of other
-# operations (a gather, a product), so there is nothing to transpose.
-NOT_LINEAR = {
-    "argmax", "argmin", "argsort", "composite", "cumlogsumexp", "cummax", "cummin", "cumprod",
-    "custom_root", "order_statistics", "reduce", "reduce_and", "reduce_max", "reduce_min",
-    "reduce_or", "reduce_prod", "reduce_window", "reduce_window_max", "reduce_window_min",
-    "reduce_xor", "rng_bit_generator", "scatter_apply", "scatter_max", "scatter_min",
-    "rng_uniform", "searchsorted", "sort", "taken_only", "top_k", "while",
-}  # fmt: skip
 
 # Their results are integers or bools, or flat wherever they are not broken.
 FLAT = {
@@ -34,8 +29,34 @@ REFUSED = {"composite", "hessenberg", "nextafter", "schur", "scatter_apply", "tr
 
 
 def own(primitive: Primitive, rule: str) -> bool:
-    """Whether the rule is not the one that says that it is missing."""
-    return getattr(type(primitive), rule) is not getattr(Primitive, rule)
+    """Whether the rule is not one that says that it is missing."""
+    missing = (getattr(Primitive, rule), MatrixFunction.transpose)
+    return getattr(type(primitive), rule) not in missing
+
+
+def applied_to_tangents(case: testing.Case) -> set[str]:
+    """The primitives that a case's jvp rules apply to tangents: reverse mode transposes these."""
+    fun, primals = case.moved(case.differentiated[0])
+
+    def pushed(xs: Any, tangents: Any) -> list[Any]:
+        moved = hloom.tree.leaves(hloom.jvp(fun, xs, tangents)[1])
+        return [t for t in moved if isinstance(t, hloom.Array)]  # and not float0
+
+    with hloom.enable_x64():
+        jaxpr = hloom.make_jaxpr(pushed)(tuple(primals), tuple(primals)).jaxpr
+    linear, names = set(jaxpr.inputs[-len(primals) :]), set()
+    for equation in jaxpr.equations:
+        if not linear.isdisjoint(x for x in equation.inputs if isinstance(x, Var)):
+            linear.update(equation.outputs)
+            names.add(equation.primitive.name)
+    return names
+
+
+@pytest.fixture(scope="module")
+def linear() -> set[str]:
+    """What reverse mode transposes, in any case."""
+    cases = [case for case in testing.CASES if case.differentiated and case.reverse]
+    return set().union(*map(applied_to_tangents, cases))
 
 
 @pytest.fixture(scope="module")
@@ -52,20 +73,17 @@ def test_there_are_primitives() -> None:
 
 
 @pytest.mark.parametrize("name", PRIMITIVES)
-def test_a_primitive_has_its_rules(name: str) -> None:
-    rules = ("infer", "numpy", "emit", "jvp", "batch")
+def test_a_primitive_has_its_rules(name: str, linear: set[str]) -> None:
+    rules = ["infer", "numpy", "emit", "jvp", "batch", *["transpose"] * (name in linear)]
     missing = [rule for rule in rules if not own(PRIMITIVES[name], rule)]
     assert not missing, f"{name} has no rule {missing}"
 
 
-def test_what_is_linear_has_a_transpose_and_nothing_else() -> None:
-    without = {
-        name
-        for name, primitive in PRIMITIVES.items()
-        if not isinstance(primitive, Elementwise) and not own(primitive, "transpose")
-    }
-    assert without - NOT_LINEAR == set()
-    assert {n for n in NOT_LINEAR if n in PRIMITIVES} - without <= {"while"}
+def test_only_what_is_applied_to_tangents_has_a_transpose(linear: set[str]) -> None:
+    structured = {name for name, p in PRIMITIVES.items() if not isinstance(p, Elementwise)}
+    transposed = {name for name in structured if own(PRIMITIVES[name], "transpose")}
+    # iota has no operand, and the transpose of while says what to do instead.
+    assert transposed - linear - FLAT - BY_CONVENTION == {"iota", "while"}
 
 
 @pytest.mark.parametrize("name", [n for n, p in PRIMITIVES.items() if type(p) is not Elementwise])

@@ -45,6 +45,16 @@ kept = pickle.loads(pickle.dumps(x.astype(jnp.bfloat16).at[0].set(1)))
 np.from_dlpack(x)
 """
 
+BY_SCIPY = """
+import numpy as np
+from hloom.ops.elementary import special_definitions
+from hloom.ops.linalg import definitions
+
+special_definitions.lgamma(np.array([2.5]))
+definitions.schur(np.eye(3) + 1)
+definitions.lu(np.eye(3))
+"""
+
 HEAVY = [
     "asyncio", "hloom.testing", "importlib.metadata", "jaxlib.mlir.dialects", "matplotlib", "rich",
     "scipy",
@@ -79,6 +89,10 @@ def test_a_program_never_tries_to_import_jax(tmp_path: Path) -> None:
     python("-c", GUARD + PROGRAM + NO_ATTEMPTS, cwd=tmp_path)
 
 
+def test_definitions_by_scipy_never_try_to_import_jax(tmp_path: Path) -> None:
+    python("-c", GUARD + BY_SCIPY + NO_ATTEMPTS, cwd=tmp_path)
+
+
 def test_the_tour_never_tries_to_import_jax(tmp_path: Path) -> None:
     tour = str(ROOT / "docs" / "tour.py")
     run = f"import runpy\nrunpy.run_path({tour!r}, run_name='__main__')\n"
@@ -103,3 +117,11 @@ def test_no_folder_has_more_than_20_modules() -> None:
     for folder in (ROOT / "src" / "hloom").rglob("*/"):
         modules = [file.name for file in folder.glob("*.py") if file.name != "__init__.py"]
         assert len(modules) <= 20, (folder.name, len(modules))
+
+
+def test_every_folder_of_the_package_has_its_tests() -> None:
+    package, tests = ROOT / "src" / "hloom", ROOT / "tests"
+    for folder in (path for path in package.rglob("*/") if path.name != "__pycache__"):
+        mirrored = tests / folder.relative_to(package)
+        alone = mirrored.parent / f"test_{folder.name}.py"  # for tables and what has one file
+        assert list(mirrored.glob("test_*.py")) or alone.is_file(), f"{mirrored} has no tests"

@@ -49,10 +49,10 @@ def test_the_drawings_are_what_the_program_makes_now(made: Path, name: str) -> N
     assert len(now[0]) > 10 and now[1] > 10
 
 
-def test_a_known_call_is_one_function() -> None:
+def test_a_known_call_is_a_look_up_and_a_run() -> None:
     listings = dict(LISTING.findall(PAGE))
-    assert listings["second"].split() == ["reduction.call", listings["second"].split()[-1]]
-    assert len(listings["jitted"].splitlines()) == 1
+    for name, entry in (("second", "reduction.call"), ("jitted", "_entry_1.call")):
+        assert listings[name].split()[::2] == [entry, "one.run"]
 
 
 def test_every_function_that_is_listed_is_explained() -> None:

@@ -62,9 +62,7 @@ def branches(times: int) -> Any:
 
 def test_functions_nested_too_deep_for_the_compiler_are_an_error() -> None:
     assert nested(150)(jnp.float32(0)) == 151
-    with pytest.raises(
-        EngineError, match=r"more than 150 functions .*are nested.*fori_loop"
-    ):
+    with pytest.raises(EngineError, match=r"more than 150 functions .*are nested.*fori_loop"):
         nested(152)(jnp.float32(0))
     with hloom.engine("numpy"):
         assert nested(152)(jnp.float32(0)) == 153

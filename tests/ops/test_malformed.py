@@ -1,4 +1,4 @@
-"""Bad input: every violation is told by `infer`, by name, and nothing reaches MLIR, XLA or worse.
+"""Bad input: `infer` refuses every violation by name, and nothing reaches MLIR or XLA.
 
 Valid calls are spoilt, one thing at a time (`spoiling`).  Each spoilt call must raise an error of
 NumPy's kinds that names the operation; or it is valid in truth, and then the module that is written
@@ -125,19 +125,19 @@ def test_a_malformed_application_is_refused_by_infer(name: str) -> None:
 
 
 # ---- the same words everywhere ----------------------------------------------------------------
-def told(fun: Callable[..., Any], *args: Any) -> tuple[str, str] | None:
+def error_of(fun: Callable[..., Any], *args: Any) -> tuple[str, str] | None:
     """The error of a call, or None."""
     try:
         fun(*args)
     except Exception as error:
-        # Behind the words stands the user's line, where a function is being traced.
+        # While tracing, the user's line follows the text.
         return type(error).__name__, str(error).partition("\n  at ")[0]
     return None
 
 
 def forget(call: Application) -> None:
     """Drop compiled programs: an equal key, 1 for True, would find that of the valid call."""
-    call.primitive.programs.clear()
+    call.primitive.executables.clear()
     for value in call.params.values():
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Jaxpr):
@@ -158,13 +158,13 @@ def in_four_ways(call: Application) -> dict[str, tuple[str, str] | None]:
 
     moved = [values[i] for i in moving]
     forget(call)
-    ways = {"jit": told(hloom.jit(fun), *values), "eager": told(fun, *values)}
+    ways = {"jit": error_of(hloom.jit(fun), *values), "eager": error_of(fun, *values)}
     if values:
-        ways["vmap"] = told(hloom.vmap(fun), *[np.stack([x, x]) for x in values])
+        ways["vmap"] = error_of(hloom.vmap(fun), *[np.stack([x, x]) for x in values])
     if any(x.dtype.kind == "c" for x in moved):
-        ways["jvp"] = told(hloom.jvp, of_moving, moved, moved)
+        ways["jvp"] = error_of(hloom.jvp, of_moving, moved, moved)
     elif moved:
-        ways["grad"] = told(hloom.grad(of_moving, argnums=tuple(range(len(moved)))), *moved)
+        ways["grad"] = error_of(hloom.grad(of_moving, argnums=tuple(range(len(moved)))), *moved)
     return ways
 
 
@@ -176,7 +176,7 @@ def test_the_same_words_under_eager_jit_grad_and_vmap(name: str) -> None:
         for call in spoiling.applications(harvest.applications()[name], 400):
             fun, avals = applied(call)
             small = all(aval.size < 5000 for aval in avals)
-            if tried == IN_FOUR_WAYS or not small or told(trace_to_jaxpr, fun, avals) is None:
+            if tried == IN_FOUR_WAYS or not small or error_of(trace_to_jaxpr, fun, avals) is None:
                 continue
             tried += 1
             ways = in_four_ways(call)

@@ -13,6 +13,7 @@ import pytest
 import hloom.numpy as jnp
 from hloom import errors, lax, testing
 from hloom.core.primitive import Primitive
+from hloom.ops.common.elementwise import Elementwise
 from hloom.testing import Case, Elements
 
 
@@ -97,6 +98,30 @@ def test_the_sign_of_zero_and_nan_count_where_a_case_is_exact() -> None:
         for given in (-0.0, 1.0):
             with pytest.raises(AssertionError):
                 testing.check_value(case, "float32", operands=[np.array([given], np.float32)])
+
+
+def test_a_case_without_an_oracle_has_its_budget_too() -> None:
+    case = Case("sin", lax.sin, (Elements(-4, 4),), None, ("float64",), (2, 2, 2), "XLA's function")
+    x = np.linspace(-4, 4, 1000)
+    by_numpy, by_xla = (testing.results(e, lax.sin, x)[0] for e in ("numpy", "xla"))
+    assert (by_numpy != by_xla).any()
+    testing.check_value(case, "float64", operands=[x])
+    with pytest.raises(AssertionError, match="differ"):
+        testing.check_value(replace(case, ulp=0.0), "float64", operands=[x])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int4", "int32"])
+def test_an_elementwise_numpy_rule_that_gives_another_dtype_is_found(dtype: str) -> None:
+    wrong = Elementwise("wrong", hlo="add", numpy=lambda x, y: np.add(x, y).astype(np.float64))
+    case = Case("wrong", lambda x: wrong(x, x), ((3,),), lambda x: x + x, (dtype,), low=0, high=1)
+    with pytest.raises(errors.EngineError, match="wrong gave float64.* promised"):
+        testing.check_value(case, dtype)
+
+
+def test_an_oracle_of_another_shape_is_found() -> None:
+    case = Case("sum", lax.neg, (Elements(-4, 4),), lambda x: -x[:1], ("float32",))
+    with pytest.raises(AssertionError, match="shape"):
+        testing.check_value(case, "float32")
 
 
 def test_an_engine_may_say_that_it_cannot_only_where_the_case_lets_it() -> None:

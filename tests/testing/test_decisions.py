@@ -1,7 +1,7 @@
 """What zeros, NaN, infinities, overflow and rounding give, on three engines.
 
-The corners stand in `hloom.testing.decisions`, from which `docs/semantics.md` is written.  Each is
-run on every engine and in one program; beside it runs the plain operation, which must be wrong
+The decisions are in `hloom.testing.decisions`, from which `docs/semantics.md` is written.  Each is
+run on every engine and in one program; the plain operation is run as well, and must be wrong
 somewhere if hloom has a lowering for it.  Below the table: what takes more than a row.
 """
 
@@ -61,8 +61,7 @@ def check(got: NDArray, want: NDArray, ulp: float, who: str) -> None:
 
 
 def resembles(got: NDArray, said: NDArray, decision: Decision) -> bool:
-    """Whether a wrong result is the one that was said: how wrong a function is in the last digits
-    depends on the processor too."""
+    """Whether a wrong result is the expected one, to the digits that depend on the processor."""
     if agree(got, said, decision.ulp):
         return True
     if got.dtype != said.dtype or got.shape != said.shape or decision.want is None:
@@ -78,13 +77,13 @@ def resembles(got: NDArray, said: NDArray, decision: Decision) -> bool:
 # ---- the table ----------------------------------------------------------------------------------
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("claim", VALUED)
-def test_corner(claim: str, engine: str) -> None:
+def test_decision(claim: str, engine: str) -> None:
     decision = VALUED[claim]
     check(decision.evaluate(engine), decision.expected(engine), decision.ulp, engine)
 
 
 @pytest.mark.parametrize("claim", VALUED)
-def test_corner_in_one_program(claim: str) -> None:
+def test_decision_in_one_program(claim: str) -> None:
     decision = VALUED[claim]
     got = decision.evaluate_whole()
     if WHOLE in decision.departures and agree(got, decision.expected("xla"), decision.ulp):
@@ -101,7 +100,7 @@ def test_an_exact_program_does_not_depart(claim: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("claim", [c for c, d in DECISIONS.items() if d.raises])
-def test_corner_raises(claim: str, engine: str) -> None:
+def test_decision_raises(claim: str, engine: str) -> None:
     decision = DECISIONS[claim]
     with pytest.raises(getattr(builtins, decision.raises)):
         decision.evaluate(engine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hloom import dtypes, tree
 from hloom.control.higher_order.derive import batched
 from hloom.control.higher_order.functions import arrays_of, trace
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
@@ -29,47 +29,54 @@ from hloom.stablehlo import spelling
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+\Z")
 
 
-class Composite(Structured):
+class CompositeParameters(NamedTuple):
+    """The parameters of a composite: its decomposition, the Jaxpr, and what a compiler reads."""
+
+    jaxpr: Jaxpr
+    name: str
+    version: int
+    attributes: tuple[tuple[str, str], ...]
+
+
+class Composite(HigherOrder):
     """f32[3] -- jaxpr=.. name=my.op version=0 attributes=(('axis', '0 : i64'),) --> [f32[3]].
 
     The results of the Jaxpr, under a name that a compiler may know.  Attributes are spelled as they
     are written out, so that 1, 1.0 and True are three.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    parameters = CompositeParameters
+
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["jaxpr"]  # type: ignore[no-any-return]
 
-    def infer(
-        self, *avals: ShapedArray, jaxpr: Jaxpr, name: str, version: int,
-        attributes: tuple[tuple[str, str], ...],
-    ) -> list[ShapedArray]:  # fmt: skip
-        if not _NAME.match(name):
+    def infer(self, *avals: ShapedArray, p: CompositeParameters) -> list[ShapedArray]:
+        if not _NAME.match(p.name):
             raise ValueError(
-                f"composite takes a name in a namespace, such as 'my.{name or 'op'}': letters, "
-                f"digits and _, with dots between; got {name!r}"
+                f"composite takes a name in a namespace, such as 'my.{p.name or 'op'}': letters, "
+                f"digits and _, with dots between; got {p.name!r}"
             )
-        if not 0 <= version < 2**31:
-            raise ValueError(f"composite takes a version from 0 to 2**31 - 1; got {version}")
-        takes(f"composite {name}", avals, jaxpr)
-        return jaxpr.out_avals
+        if not 0 <= p.version < 2**31:
+            raise ValueError(f"composite takes a version from 0 to 2**31 - 1; got {p.version}")
+        takes(f"composite {p.name}", avals, p.jaxpr)
+        return p.jaxpr.out_avals
 
-    def numpy(self, *values: Any, jaxpr: Jaxpr, **params: Any) -> list[Any]:
-        return evaluate(jaxpr, values)
+    def numpy(self, *values: Any, p: CompositeParameters) -> list[Any]:
+        return evaluate(p.jaxpr, values)
 
     def emit(
-        self, block: Any, out: Sequence[ShapedArray], *operands: Any, jaxpr: Jaxpr, name: str,
-        version: int, attributes: tuple[tuple[str, str], ...],
-    ) -> list[Any]:  # fmt: skip
+        self, block: Any, out: Sequence[ShapedArray], *operands: Any, p: CompositeParameters
+    ) -> list[Any]:
         if not out:
             return []
-        return list(block.composite(jaxpr, operands, name, version, dict(attributes)))
+        return list(block.composite(p.jaxpr, operands, p.name, p.version, dict(p.attributes)))
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, name: str, **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: CompositeParameters
     ) -> tuple[list[Any], list[Any]]:
         rule = (
-            f"composite {name} has no derivative: the compiler may put another program in place of "
-            "its decomposition"
+            f"composite {p.name} has no derivative: the compiler may put another program in place "
+            "of its decomposition"
         )
         ways = [
             ("decomposition(x)", "differentiate the function that it is made of"),
@@ -78,14 +85,17 @@ class Composite(Structured):
         raise UnsupportedError(explain(rule, ways=ways, at=source.here()))
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], *, jaxpr: Jaxpr,
-        name: str, **params: Any,
-    ) -> tuple[list[Any], list[int | None]]:  # fmt: skip
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[int | None],
+        p: CompositeParameters,
+    ) -> tuple[list[Any], list[int | None]]:
         """The decomposition's; under the name a compiler expects operands of one example."""
         moved = [x if a is None else move(x, a, 0) for x, a in zip(operands, batch_axes)]
-        made = batched(jaxpr, size, tuple(a is not None for a in batch_axes))
+        made = batched(p.jaxpr, size, tuple(a is not None for a in batch_axes))
         given = [*made.captured, *moved]
-        outs = jit_p.apply(given, {"name": name, "jaxpr": made.jaxpr})
+        outs = jit_p.apply(given, {"name": p.name, "jaxpr": made.jaxpr})
         return outs, [0 if f else None for f in made.found]
 
 

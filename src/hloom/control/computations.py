@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes, tree
-from hloom.control.higher_order.structured import takes
+from hloom.control.higher_order.primitive import takes
 from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
@@ -142,11 +142,11 @@ def _check_pairs(
 
 
 class Computed(Primitive):
-    """What the two reductions share: their tangents and batches come from a program in lax."""
+    """What the two reductions share: tangents and batches come from a decomposition into lax."""
 
     multiple = True
 
-    def program(self, *operands: Any, **params: Any) -> list[Any]:
+    def decomposition(self, *operands: Any, **params: Any) -> list[Any]:
         """The same reduction, written with other primitives."""
         raise NotImplementedError
 
@@ -155,7 +155,7 @@ class Computed(Primitive):
     ) -> tuple[Any, Any]:
         self.infer(*[x.aval for x in primals], **params)
         return jvp_flat(
-            lambda *xs: self.program(*xs, **params), primals, tangents, Origin(self.name)
+            lambda *xs: self.decomposition(*xs, **params), primals, tangents, Origin(self.name)
         )
 
     def batch(
@@ -165,7 +165,7 @@ class Computed(Primitive):
         x_axes, init_axes = _halves(batch_axes)
         if any(axis is not None for axis in init_axes):
             return batch_flat(
-                lambda *zs: self.program(*zs, **params),
+                lambda *zs: self.decomposition(*zs, **params),
                 operands,
                 batch_axes,
                 size,
@@ -212,7 +212,7 @@ class Reduce(Computed):
         made: list[Any] = block.op(head, operands, list(out))
         return made
 
-    def program(self, *operands: Any, computation: Jaxpr, axes: Any) -> list[Any]:
+    def decomposition(self, *operands: Any, computation: Jaxpr, axes: Any) -> list[Any]:
         """By halving: the first half combined with the second, until one element is left."""
         xs, inits = _halves(operands)
         kept = [a for a in range(xs[0].aval.ndim) if a not in axes]
@@ -318,7 +318,7 @@ class ReduceWindow(Computed):
         xs, window = _write_padded(block, xs, inits, Window(**params))
         return windows.write_windows(block, window, xs, inits, out[0].shape, region)
 
-    def program(self, *operands: Any, computation: Jaxpr, **params: Any) -> list[Any]:
+    def decomposition(self, *operands: Any, computation: Jaxpr, **params: Any) -> list[Any]:
         """Place by place of the window: what all windows have there, combined with the rest."""
         xs, inits = _halves(operands)
         window = Window(**params)
@@ -338,8 +338,8 @@ class ReduceWindow(Computed):
 
     def batched(self, params: dict[str, Any]) -> dict[str, Any]:
         window = {name: value for name, value in params.items() if name != "computation"}
-        led = Window(**window).with_axis(0)._asdict()
-        return {"computation": params["computation"], **led}
+        batched = Window(**window).with_axis(0)._asdict()
+        return {"computation": params["computation"], **batched}
 
 
 def _write_padded(

@@ -285,7 +285,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
 
 
 def clear_caches() -> None:
-    """Forget all compiled programs and traces; the cache on disk stays.
+    """Forget all executables and traces; the cache on disk stays.
 
     >>> hloom.clear_caches()
     """

@@ -3,7 +3,7 @@
 docs/walk.md follows a call through it.  The files in the order to read them: `aval`, `array`,
 `jaxpr`, `context`, `trace`, `primitive`, `record`, `interpret`.  `operands` makes arrays of what
 users give; `support` holds what a first reading can do without: the user's lines, signatures,
-checks, tables of programs.
+checks, tables of executables.
 """
 
 from hloom.core.array import Array, HostArray

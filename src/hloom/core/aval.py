@@ -41,7 +41,7 @@ class ShapedArray:
     bits: int  # of an element: `dtypes.bits`
     is_wide: bool  # of a 64-bit type: one that new values don't have while `enable_x64` is off
     _text: str
-    sharding: Any  # where arrays of this type are, told by `control.devices`
+    sharding: Any  # where arrays of this type are, set by `control.devices`
 
     def __new__(
         cls, shape: tuple[int, ...], dtype: np.dtype[Any], weak_type: bool = False

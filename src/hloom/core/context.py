@@ -1,7 +1,7 @@
 """The context that every hloom call runs in: the trace in force, and the options.
 
-`Config` is one immutable, interned set of option values, so that a table of compiled programs can
-be kept per configuration and found by identity.  `Context` pairs it with the trace in force.  One
+`Config` is one immutable, interned set of option values, so that a table of executables can
+be looked up by the identity of a configuration.  `Context` pairs it with the trace in force.  One
 context variable, `current`, holds the context: per thread and per async task.
 """
 
@@ -101,8 +101,8 @@ class Config:
 class Context:
     """The trace that interprets primitives now, and the options in force.
 
-    `key` is what tables of compiled eager programs are kept by: the configuration while primitives
-    are evaluated, None while they are being traced, so that no table ever answers during a trace.
+    `key` is the key to the tables of eager executables: the configuration while primitives are
+    evaluated, None while they are being traced, so that no executable is found during a trace.
     """
 
     __slots__ = ("trace", "config", "key")

@@ -1,7 +1,7 @@
 """The living definition: a Jaxpr evaluated by its primitives' `numpy` rules.
 
 The NumPy engine runs programs this way, and so do the NumPy rules of primitives that hold a Jaxpr.
-What a rule returns is held to what the primitive's `infer` rule promised.
+The types of what a rule returns are compared with what the primitive's `infer` rule promised.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def unsupported(equation: Equation, error: RuntimeError) -> errors.EngineError |
 
 def misbehaved(primitive: str, gave: Any, promised: Any) -> errors.EngineError:
     """For a NumPy rule that does not give what the primitive's `infer` rule promised."""
-    said = (
+    reason = (
         f"the numpy rule of primitive {primitive} gave {gave} where its infer rule promised "
         f"{promised}. This is a fault of hloom, or of the primitive's author"
     )
-    return errors.EngineError.of("numpy", "run", said)
+    return errors.EngineError.of("numpy", "run", reason)

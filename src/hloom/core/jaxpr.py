@@ -163,7 +163,7 @@ class Jaxpr:
 
     @property
     def constvars(self) -> list[Var]:
-        """JAX's name for those of the `inputs` that stand for what was captured."""
+        """JAX's name for those of the `inputs` that are captured values."""
         return self.inputs[: self.captured]
 
     @property
@@ -289,7 +289,7 @@ class ClosedJaxpr:
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     """Apply the Jaxpr's equations, in order, in the trace in force.
 
-    The operands are `consts`, which stand for what the Jaxpr captured, then `args`; they may all be
+    The operands are `consts`, the values that the Jaxpr captured, then `args`; they may all be
     in the one list.  Raises TypeError unless they are as many as `jaxpr.inputs`.
 
     >>> from hloom.core import eval_jaxpr

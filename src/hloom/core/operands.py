@@ -43,7 +43,7 @@ def scalar(value: bool | int | float | complex, aval: ShapedArray) -> HostArray:
         made = host_array(value, aval)
     except OverflowError:
         raise overflow(int(value.real), aval.dtype, alone=True) from None
-    # Zeros are not kept (0.0 == -0.0), and NaN would never be found.
+    # Zeros are not cached (0.0 == -0.0), and NaN would never be found.
     if value and value == value and len(_constants) < 512:
         _constants[key] = made
     return made
@@ -169,7 +169,7 @@ def narrow(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
 
 
 def is_abstract(x: Any) -> bool:
-    """Whether `x` tells its type as it is: by an aval, or a shape and a dtype."""
+    """Whether `x` has a type as it is: by an aval, or a shape and a dtype."""
     return hasattr(x, "aval") or (hasattr(x, "shape") and hasattr(x, "dtype"))
 
 
@@ -230,7 +230,7 @@ def _not_an_operand(name: str, position: int, x: Any, error: TypeError) -> str:
 def _numpy_dtype(x: Any) -> np.dtype[Any] | None:
     """The dtype that a NumPy value will have; None for other values, and for what can't have one.
 
-    The second is an error, which is told where the value is converted.
+    The second is an error, which is raised where the value is converted.
     """
     if not isinstance(x, (np.ndarray, np.generic)):
         return None

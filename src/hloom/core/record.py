@@ -67,7 +67,7 @@ class Record(Trace):
         """The variable or literal that an operand is in this Jaxpr.
 
         0-d values that are known become literals; every other outside value is captured: it becomes
-        a leading input, and is kept alive by this record, so that its id stays its own.
+        a leading input.  This record references it, so that its id is not used again.
         """
         if isinstance(x, Tracer):
             if x.__class__ is RecordTracer and x.owner is self:
@@ -128,7 +128,7 @@ class Partial(Record):
         if not any(x.__class__ is RecordTracer and x.owner is self for x in operands):
             return self.parent.process(primitive, operands, params)
         if primitive.partial_eval is not None:
-            return primitive.partial_eval(self, operands, params)
+            return primitive.partial_eval(self, operands, **params)
         return self.record(primitive, operands, params)
 
 

@@ -221,7 +221,7 @@ def active(trace: Trace) -> Iterator[None]:
 def tracing(trace: Trace) -> Iterator[None]:
     """Interpret the body with `trace`, then close it for good.
 
-    An error that leaves the body tells the user's line, and what was being traced.
+    An error that leaves the body names the user's line, and what was being traced.
     """
     before = current.get()
     token = current.set(Context(trace, before.config))

@@ -2,8 +2,8 @@
 
 Nodes are the short spellings of jaxprs (`i32`, `bf16`) and three weak ones: `i*`, `f*`, `c*`, a
 Python int, float or complex, whose dtype yields to the arrays beside it.  An arrow leads from a
-node to the next ones that may stand in for it.  Operands are promoted to the lowest node that all
-of them reach; where there is none, mixing them is an error.
+node to the next ones that it may be converted to.  Operands are promoted to the lowest node that
+all of them reach; where there is none, mixing them is an error.
 
     bool > i* > u8 > u16 > u32 > u64 > f*
            i* > i8 > i16 > i32 > i64 > f*         u8 > i16, u16 > i32, u32 > i64

@@ -43,7 +43,7 @@ Pair: TypeAlias = tuple[Dtype, bool]
 _WEAK_NODES = {"unsigned": "i*", "signed": "i*", "float": "f*", "complex": "c*"}
 _WEAK_DTYPES = {"i*": INT64, "f*": FLOAT64, "c*": COMPLEX128}
 
-# (pairs, x64, mode) -> what `join` answered; bounded, though programs ask few different questions.
+# (pairs, x64, mode) -> the result of `join`; bounded, though programs use few different pairs.
 _joined: dict[tuple[object, bool, str], Pair] = {}
 
 
@@ -266,7 +266,7 @@ def _reason(pairs: tuple[Pair, Pair], joined: Pair) -> str:
             return "a Python scalar takes the dtype of the array beside it"
         return "a Python complex makes the array's dtype complex, of the same width if there is one"
     if joined[1]:
-        return "no integer dtype holds both, so it is a float, weak since nobody asked for one"
+        return "no integer dtype holds both, so it is a float, weak since it was not asked for"
     first, second = sorted((kind(a), kind(b)), key=list(KINDS).index)
     if first == "bool":
         return "False and True are 0 and 1 in every dtype"

@@ -157,7 +157,7 @@ def in_domain(dtype: object, domain: str) -> bool:
 
 
 def example(domain: str) -> str:
-    """A dtype of the domain for messages that tell what to convert to."""
+    """A dtype of the domain for messages that say what to convert to."""
     return _DOMAINS[_domain("example", domain)][1]
 
 

@@ -1,7 +1,7 @@
 """The reference engine: StableHLO text, run by the interpreter of the StableHLO project.
 
 It is slow (half a microsecond for each element of each operation) and follows the specification's
-text, so it tells whether a program or a compiler is wrong.  The interpreter works in a process of
+text, so it shows whether a program or a compiler is wrong.  The interpreter works in a process of
 its own, `interpreter`; here is the near end of the pipe.
 """
 

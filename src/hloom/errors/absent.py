@@ -1,4 +1,4 @@
-"""Names that NumPy or JAX has and hloom has not yet: who asks for one is told what to use instead.
+"""Names that NumPy or JAX has and hloom has not yet: the error says what to use instead.
 
 `absent(module)` is the `__getattr__` of a public module.  Python asks it only for what is not
 there, so `hasattr` stays False, and to add a name needs no change here: its row is then never read,

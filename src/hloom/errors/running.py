@@ -551,12 +551,12 @@ class DroppedUpdateWarning(Explained, UserWarning):
 
 
 class CacheWarning(Explained, UserWarning):
-    """The folder for compiled programs cannot be used; programs are compiled anew instead.
+    """The folder of cached executables cannot be used; every process compiles again.
 
     The folder must be writable, and by its owner only: whoever writes a compiled program there has
     it run. A damaged entry is compiled again. The warning is given once.
 
-    `HLOOM_CACHE_DIR=/path/of/your/own` chooses another folder; `HLOOM_CACHE=0` goes without one,
+    `HLOOM_CACHE_DIR=/path/of/your/own` chooses another folder; `HLOOM_CACHE=0` uses none,
     and without the warning.
     """
 

@@ -135,7 +135,7 @@ def assigned(call: UfuncCall) -> str:
 
 
 def written_to(call: UfuncCall) -> list[str]:
-    """What the call writes to, `out=` or what stands behind the operands, where that has names."""
+    """What the call writes to, `out=` or what follows the operands, where that has names."""
     node = next(iter(found(call.at)), None)
     if not isinstance(node, ast.Call):
         return []

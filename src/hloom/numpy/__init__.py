@@ -25,7 +25,7 @@ from numpy.exceptions import ComplexWarning
 
 from hloom.core.array import Array
 from hloom.core.array import Array as ndarray
-from hloom.core.support.calls import tell as _tell
+from hloom.core.support.calls import publish as _publish
 from hloom.errors.absent import absent as _absent
 from hloom.numpy.attributes import astype
 from hloom.numpy.common.printing import (
@@ -154,8 +154,7 @@ from hloom.numpy.creation.scalars import (
     uint64,
     unsignedinteger,
 )
-from hloom.numpy.indexing.editing import delete, insert, repeat, tile, trim_zeros
-from hloom.numpy.indexing.positions import (
+from hloom.numpy.indexing.index_arrays import (
     diag_indices,
     diag_indices_from,
     diagonal,
@@ -169,6 +168,7 @@ from hloom.numpy.indexing.positions import (
     triu_indices_from,
     unravel_index,
 )
+from hloom.numpy.indexing.insert_delete_repeat import delete, insert, repeat, tile, trim_zeros
 from hloom.numpy.indexing.selection import choose, clip, piecewise, select, where
 from hloom.numpy.padding import pad
 from hloom.numpy.pointwise.arithmetic import (
@@ -342,7 +342,6 @@ from hloom.numpy.reductions.reductions import (
     sum,
     trace,
 )
-from hloom.numpy.shapes.applying import apply_along_axis, apply_over_axes, vectorize
 from hloom.numpy.shapes.axes import (
     flip,
     fliplr,
@@ -387,6 +386,7 @@ from hloom.numpy.shapes.manipulation import (
     squeeze,
 )
 from hloom.numpy.shapes.packing import packbits, unpackbits
+from hloom.numpy.shapes.vectorize import apply_along_axis, apply_over_axes, vectorize
 
 from hloom.numpy import linalg as linalg  # isort: skip
 from hloom.numpy.indexing.nonzero import argwhere, flatnonzero, nonzero
@@ -457,5 +457,5 @@ from hloom.numpy.standard import __array_namespace_info__
 from hloom.numpy import operators  # isort: skip
 
 __getattr__ = _absent(__name__)
-_tell(globals(), __name__)
-_tell(vars(linalg), linalg.__name__)
+_publish(globals(), __name__)
+_publish(vars(linalg), linalg.__name__)

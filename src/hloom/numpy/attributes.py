@@ -16,14 +16,14 @@ from hloom.core.array import Array, HostArray, _slot
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.support import source
+from hloom.core.support.known import is_known
 from hloom.core.support.tables import Tables
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import attribute_code, method_code
 from hloom.errors.texts import explain
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import check_order, dtype_argument
-from hloom.numpy.common.promotion import array_like
-from hloom.numpy.common.width import keeps_width
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.creation.creation import array
 from hloom.numpy.indexing import indexing
 from hloom.ops.common.linear import transpose
@@ -79,17 +79,12 @@ def method_astype(
     """
     if casting == "unsafe" and self.__class__ is Array and device is None:
         try:
-            execute, handlers, out, _ = _casts[get().key][self.aval, dtype]
-            made: Array = _new(Array)
-            (made._buf,) = execute([self._buf]).consume_with_handlers(handlers)
-            made.aval = out
-            return made
+            return _casts[get().key][self.aval, dtype]([self._buf])  # type: ignore[no-any-return]
         except (KeyError, RuntimeError, TypeError):
             pass
     return _astype(self, dtype, casting, copy, device)
 
 
-@keeps_width
 def _astype(self: Array, dtype: Any, casting: str, copy: bool, device: Any) -> Array:
     """The general way of `astype`."""
     check_device("astype", device)
@@ -115,7 +110,7 @@ def _astype(self: Array, dtype: Any, casting: str, copy: bool, device: Any) -> A
 
 
 def _spelling(dtype: Any, wanted: np.dtype[Any]) -> Any:
-    """What a program is found by: the dtype as the user wrote it, unless that has to warn."""
+    """What an executable is found by: the dtype as the user wrote it, unless that has to warn."""
     if dtype is None or dtype is int or dtype is float or dtype is complex:
         return dtype
     if isinstance(dtype, (str, type, np.dtype)) and dtypes.as_dtype(dtype) == wanted:
@@ -340,7 +335,7 @@ KEPT = 1 << 16  # bytes that one element of a list may keep alive
 
 
 def iterate(self: Array) -> Iterator[Array]:
-    """Elements of a 1-d array come from the host, all at once; rows of others are programs."""
+    """Elements of a 1-d array come from the host, all at once; other rows are indexed in turn."""
     if not self.aval.shape:
         raise TypeError("iteration over a 0-d array")
     if isinstance(self, Tracer):
@@ -377,7 +372,7 @@ def contains(self: Array, value: Any) -> bool:
 
 def unhashable(self: Array) -> NoReturn:
     """Arrays have no hash."""
-    if self.concrete() is None:
+    if not is_known(self):
         raise self._not_concrete("hash")
     raise TypeError(
         f"unhashable type: 'hloom.Array' ({self.aval}): == compares element by element, so an "

@@ -1,6 +1,6 @@
 """Fills `Array` with operators and NumPy's methods: the one place where they are attached.
 
-An operator goes to the same table of programs as the function it stands for; a method is the
+An operator looks in the same table of executables as the function it stands for; a method is the
 function, with the array as its first argument.
 """
 
@@ -12,14 +12,22 @@ from typing import Any
 from hloom import errors
 from hloom.core.array import Array
 from hloom.core.support import source
-from hloom.core.support.calls import is_plain, told
+from hloom.core.support.calls import is_plain, public
+from hloom.core.support.width import keeps_width
 from hloom.errors.absent import OF_ARRAYS, Absent
 from hloom.errors.rewriting import method_code
 from hloom.numpy import attributes, standard, ufuncs
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import warn_if_dropped
 from hloom.numpy.creation import interchange
-from hloom.numpy.indexing import editing, indexing, nonzero, positions, selection, taking
+from hloom.numpy.indexing import (
+    index_arrays,
+    indexing,
+    insert_delete_repeat,
+    nonzero,
+    selection,
+    taking,
+)
 from hloom.numpy.indexing.updates import At
 from hloom.numpy.order import searching, sorting
 from hloom.numpy.pointwise import arithmetic, bitwise, comparison, complex_parts, powers, rounding
@@ -220,7 +228,7 @@ METHODS: dict[str, Function] = {
     "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum,
     "devices": interchange.device_set,
-    "diagonal": positions.diagonal,
+    "diagonal": index_arrays.diagonal,
     "dot": products.dot,
     "dump": interchange.dump,
     "dumps": interchange.dumps,
@@ -234,7 +242,7 @@ METHODS: dict[str, Function] = {
     "prod": reductions.prod,
     "ptp": reductions.ptp,
     "ravel": manipulation.ravel,
-    "repeat": editing.repeat,
+    "repeat": insert_delete_repeat.repeat,
     "reshape": manipulation.method_reshape,
     "round": rounding.round,
     "searchsorted": searching.searchsorted,
@@ -264,9 +272,9 @@ def attach() -> None:
     for name, (symbol, function) in COMPARISONS.items():
         setattr(Array, f"__{name}__", eager.operators(function, _no_list(symbol))[0])
     for name, function in SPECIAL.items():
-        setattr(Array, name, function)
+        setattr(Array, name, keeps_width(function) if is_plain(function) else function)
     for name, function in METHODS.items():
-        setattr(Array, name, told(function, name) if is_plain(function) else function)
+        setattr(Array, name, public(function, name) if is_plain(function) else function)
     for name, function in PROPERTIES.items():
         setattr(Array, name, property(function, doc=function.__doc__))
     for name, way in attributes.ASSIGNED.items():

@@ -18,11 +18,11 @@ from hloom.core.aval import ShapedArray
 from hloom.errors import UnsupportedError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import count_argument
-from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.reducing import cast_into, weak_as
-from hloom.numpy.indexing.editing import pick
+from hloom.numpy.indexing.insert_delete_repeat import pick
 from hloom.numpy.reductions import quantiles, reductions, statistics
-from hloom.numpy.shapes.applying import apply_along_axis
+from hloom.numpy.shapes.vectorize import apply_along_axis
 from hloom.ops.common.linear import broadcast_in_dim, constant
 from hloom.ops.pointwise.arithmetic import add, div, mul, sub
 from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p
@@ -62,7 +62,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     padded with zeros, its pair of widths, the axis and the other arguments, and returns the vector
     to put in its place.
 
-    Raises ValueError for an unknown mode, arguments that don't go with it and negative widths,
+    Raises ValueError for an unknown mode, arguments that it does not take and negative widths,
     TypeError for widths that are no integers.  Differs from NumPy: "empty" gives zeros; a function
     can't change the vector that it is given.
 

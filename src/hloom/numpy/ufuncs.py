@@ -21,6 +21,7 @@ from hloom import errors
 from hloom.core.array import Array
 from hloom.core.support import source
 from hloom.core.support.frames import hide
+from hloom.core.support.known import known
 from hloom.core.trace import Tracer
 from hloom.errors.ufuncs import UfuncCall
 
@@ -117,17 +118,17 @@ def _call(ufunc: np.ufunc, method: str, options: dict[str, Any]) -> UfuncCall:
 
 def _is_foreign(x: Any) -> bool:
     """Whether an operand is of another library, which says itself what a ufunc does with it."""
-    known = isinstance(x, (np.ndarray, np.generic))
-    return not known and hasattr(type(x), "__array_ufunc__")
+    numpys = isinstance(x, (np.ndarray, np.generic))
+    return not numpys and hasattr(type(x), "__array_ufunc__")
 
 
 def _value(x: Any, call: Callable[[], UfuncCall]) -> Any:
     """The value of an array; anything else as it is."""
     if not isinstance(x, Array):
         return x
-    concrete = x.concrete()
-    if concrete is not None:
-        return concrete._value()
+    value = known(x)
+    if value is not None:
+        return value
     assert isinstance(x, Tracer)
     raise x.leaked() if x.owner.done else errors.TracerArrayConversionError.of(x.traced(), call())
 

@@ -1,4 +1,4 @@
-"""`hloom.testing`: one table of cases, three engines, and what is asked of both.
+"""`hloom.testing`: a table of cases, three engines to run them on, and the checks.
 
 For people who test array compilers.  A `Case` says what an operation takes, what it gives and how
 exactly; `CASES` has several for every primitive of hloom.  `check_value` runs a case on XLA, on the
@@ -10,7 +10,7 @@ StableHLO reference interpreter and on NumPy; `check_jvp`, `check_adjoint`, `che
 ...     testing.check_value(case, "float32")
 ...     testing.check_adjoint(case)
 
-`hloom.testing.decisions` is the table of the corners of arithmetic.
+`hloom.testing.decisions` is the table of edge cases of arithmetic: what hloom gives, and why.
 
 Not imported by `import hloom`; needs neither pytest nor hypothesis.
 """

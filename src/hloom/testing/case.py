@@ -28,8 +28,9 @@ class Case:
     - `operands`: for each a shape, filled with random numbers between `low` and `high` of the dtype
       under test; or an ndarray, taken as it is (indices, predicates); or, all of them, `Elements`,
       and then the operation is elementwise and takes any shape.
-    - `oracle` is the same function in NumPy.  That of an elementwise operation is given wider
-      numbers.  Without an oracle the NumPy engine is one.
+    - `oracle` is the same function in NumPy.  That of an elementwise operation with an error budget
+      is given wider numbers.  Without an oracle engines are compared with the NumPy engine alone,
+      and `no_oracle` says why there is none, and what checks the NumPy rule instead.
     - `dtypes` are the dtypes it is tried with.
     - `ulp` is how far a result may be off, in units of its dtype's precision, relative to the
       element itself if elementwise, else to the largest element.  A triple is for float32, float64
@@ -38,8 +39,8 @@ class Case:
       () if there is no derivative.  `smooth` are intervals in which an elementwise operation is
       differentiated, if not in all of its domain.  `reverse` and `twice`: whether it can be
       differentiated in reverse mode, and twice.
-    - `corners`: whether it is tried with edge values and NaN too.  `generic`: whether operands must
-      be random as a whole, since a matrix of equal elements has no inverse and no eigenvectors.
+    - `corners`: whether it is tried with edge values and NaN as well.  `generic`: whether operands
+      must be random as a whole: a matrix of equal elements has no inverse, and no eigenvectors.
     - `engines` can run it.  The others may raise EngineUnsupported; a result must be right.
     - `family` is the group of operations it belongs to.
 
@@ -65,6 +66,7 @@ class Case:
     corners: bool = True
     generic: bool = False
     engines: tuple[str, ...] = ENGINES
+    no_oracle: str = ""
     family: str = ""
 
     def __str__(self) -> str:
@@ -106,7 +108,7 @@ class Case:
         return drawn(dtype, low, high, int(np.prod(shape)), seed).reshape(shape)
 
     def trial(self, dtype: Any) -> list[NDArray]:
-        """Operands to compare values on: of elementwise ones all corners, and many random ones."""
+        """Operands to compare values on: of elementwise ones all edge values, and random ones."""
         if not self.elementwise:
             return self.draw(dtype)
         random = self.draw(dtype, shape=(60,))
@@ -124,8 +126,9 @@ class Case:
         """What the oracle gives, or None if there is none."""
         if self.oracle is None:
             return None
+        given = map(wider, operands) if self.elementwise and not self.exact else operands
         with np.errstate(all="ignore"):
-            return listed(self.oracle(*map(wider, operands) if self.elementwise else operands))
+            return listed(self.oracle(*given))
 
     # ---- derivatives ---------------------------------------------------------------------------
     @property

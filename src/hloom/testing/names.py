@@ -32,7 +32,7 @@ class Module(NamedTuple):
 
 
 def lists(text: str) -> dict[str, list[str]]:
-    """Module -> names: a module stands in brackets, its names after it.
+    """Module -> names: a module is in brackets, its names follow it.
 
     >>> from hloom.testing.names import lists
     >>> lists("# a comment\\n[hloom]\\ngrad jit\\nvmap\\n[hloom.ops]\\nsegment_sum")
@@ -107,7 +107,7 @@ SOURCES = {
     "hloom.numpy.linalg": "`numpy.linalg`",
 }
 
-# What a sentence has room for: these modules, and so many of those that are missing.
+# A sentence names these modules, and so many of those that are missing.
 SHOWN = ("hloom", "hloom.numpy", "hloom.lax")
 FEW = 6
 

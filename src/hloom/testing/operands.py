@@ -1,4 +1,4 @@
-"""Operands that leave out no corner: edge values, random values, every combination of both."""
+"""Operands: edge values of each dtype, random values, and combinations of both."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ INTEGERS = ("int8", "int32", "uint8", "uint32", "int64")
 NUMBERS = (*INTEGERS, *INEXACT)
 ORDERED = ("bool", *INTEGERS, *FLOATS)
 EVERYTHING = ("bool", *NUMBERS)
+# For what only moves elements: a dtype of each width, and of 16 bits one that NumPy lacks.
+MOVED = ("bool", "int8", "float16", "bfloat16", "float32", "float64", "complex128")
 
 
 def corners(dtype: Any) -> NDArray:

@@ -138,7 +138,7 @@ primitive's smallest case in the table `hloom.testing.CASES` on every engine, he
 
     python -m hloom.testing.support > docs/engines.md
 
-The words stand for these dtypes; "numbers" are all of them but bool.
+The words mean these dtypes; "numbers" are all of them but bool.
 
 | word | dtypes |
 | --- | --- |"""
@@ -175,15 +175,15 @@ def line(row: Row) -> str:
 
 def why(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each reason that engines give: the dtypes, the primitives."""
-    told: dict[str, tuple[set[str], dict[str, None]]] = {}
+    by_reason: dict[str, tuple[set[str], dict[str, None]]] = {}
     for row in rows:
         for dtype, reason in row.reasons:
             reason = re.sub(r" in program '.*?'| of type tensor<.*?>+", "", reason)
             reason = re.sub(r"^The (\w+) engine cannot run (\S+): ", r"\1, `\2`: ", reason)
-            found, names = told.setdefault(reason, (set(), {}))
+            found, names = by_reason.setdefault(reason, (set(), {}))
             found.add(dtype)
             names[f"`{row.name}`"] = None
-    for reason, (found, names) in told.items():
+    for reason, (found, names) in by_reason.items():
         few = list(names)[:15]
         more = f" and {len(names) - len(few)} more" if len(names) > len(few) else ""
         yield f"- {reason} For {words(found)}: {', '.join(few)}{more}."

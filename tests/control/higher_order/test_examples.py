@@ -3,6 +3,7 @@ what an example does not choose."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,14 @@ def test_derivatives_are_those_of_a_loop_over_examples(name: str) -> None:
     _close(hloom.linearize(total, W, POINTS)[1](F32(1), POINTS), by_w + POINTS @ np.array(by_x))
 
 
+@pytest.fixture
+def by_numpy() -> Iterator[None]:
+    """Where the rules are tested and not the programs: this engine compiles nothing."""
+    with hloom.engine("numpy"):
+        yield
+
+
+@pytest.mark.usefixtures("by_numpy")
 @pytest.mark.parametrize("name", CHOICES)
 def test_second_derivatives_are_those_of_a_loop_over_examples(name: str) -> None:
     fun = CHOICES[name]
@@ -108,6 +117,7 @@ def test_second_derivatives_are_those_of_a_loop_over_examples(name: str) -> None
     _close(hloom.grad(hloom.grad(total), 1)(W, POINTS), mixed)
 
 
+@pytest.mark.usefixtures("by_numpy")
 @pytest.mark.parametrize("name", CHOICES)
 def test_vmap_of_vmap(name: str) -> None:
     fun = CHOICES[name]

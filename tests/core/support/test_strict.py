@@ -89,6 +89,9 @@ def test_tracers_are_told_as_tracers() -> None:
         lambda x, data: lax.full(data, 1.0),
         lambda x, data: lax.slice(x, data, (3,)),
         lambda x, data: lax.dynamic_slice(x, (0,), data),
+        lambda x, data: lax.squeeze(x, data),
+        lambda x, data: lax.expand_dims(x, data),
+        lambda x, data: lax.index_take(x, (0,), data),
     ],
 )
 def test_an_array_of_a_billion_axes_is_refused_unlisted(call):

@@ -8,6 +8,8 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import tree
+from hloom.numpy import operators
+from hloom.numpy.indexing.updates import AtIndex
 from tests.numpy.test_array import METHODS
 from tests.ops import harvest
 
@@ -56,39 +58,6 @@ def test_operators_of_floats(f):
         same(f(0.1, wide(FLOATS)), f(0.1, FLOATS))
         same(f(wide(FLOATS), wide(INTEGERS)), f(FLOATS, INTEGERS))
         same(f(wide(FLOATS), jnp.float32(0.5)), f(FLOATS, 0.5))
-
-
-NAMES = (
-    "add negative absolute sign sqrt exp sin maximum minimum sum prod mean std var max min argmax "
-    "cumsum cumprod sort argsort median unique ravel transpose flip diff isfinite isnan floor rint "
-    "zeros_like ones_like concatenate stack hstack where clip power dot matmul outer nansum ptp "
-    "union1d intersect1d setdiff1d trace tile repeat roll round percentile average"
-).split()
-MORE = {
-    "add": (1,), "maximum": (2,), "minimum": (2,), "power": (2,), "clip": (0, BIG), "tile": (2,),
-    "repeat": (2,), "roll": (1,), "percentile": (25,),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("x", [np.array([[3.0, 1 / 3], [2e100, 0.25]]), INTEGERS[:, :2]], ids="fi")
-def test_functions(name, x):
-    """One function of every kind; only the index dtypes differ from NumPy's, which are as wide."""
-    f, expected = getattr(jnp, name), getattr(np, name)
-    arguments = MORE.get(name, ())
-    with np.errstate(all="ignore"):
-        same(*_both(name, f, expected, x, arguments))
-
-
-def _both(name, f, expected, x, arguments):
-    """What hloom and NumPy give."""
-    if name in ("concatenate", "stack", "hstack"):
-        return f([wide(x), wide(x)]), expected([x, x])
-    if name == "where":
-        return f(x > 1, wide(x), 0), expected(x > 1, x, 0)
-    if name in ("dot", "matmul", "outer", "union1d", "intersect1d", "setdiff1d"):
-        return f(wide(x), wide(x)), expected(x, x)
-    return f(wide(x), *arguments), expected(x, *arguments)
 
 
 def test_sequences_and_like():
@@ -233,3 +202,161 @@ def test_histograms_are_as_wide_as_the_operand(value):
         np.testing.assert_array_equal(found, expected[0])
         for got, given in zip(edges, expected[1]):
             np.testing.assert_allclose(got, given, rtol=1e-3)
+
+
+# ---- every public function ----------------------------------------------------------------------
+def widened(x):
+    """Arrays, and lists of numbers, as 64-bit Arrays; floats with bits that float32 has not."""
+    if isinstance(x, hloom.core.Tracer) or not (_is_array(x) or _is_numbers(x)):
+        return x
+    value = _widened(x)
+    if value.dtype.kind == "b":
+        return x
+    return wide(value * (1 + 2.0**-40) if value.dtype.kind in "fc" else value)
+
+
+def _is_numbers(x):
+    return isinstance(x, list) and x != [] and all(type(n) in (int, float) for n in x)
+
+
+FLOAT, SIZE = wide(1 / 3), wide(3)
+# What the examples of these functions don't give: an operand that is an array.
+CALLS = {
+    "arange": [(FLOAT, 3)], "array": [(FLOAT,), ([FLOAT, 0.1],)], "asanyarray": [(FLOAT,)],
+    "asarray_chkfinite": [(FLOAT,)], "ascontiguousarray": [(FLOAT,)], "asfortranarray": [(FLOAT,)],
+    "atleast_1d": [(FLOAT,)], "diag_indices": [(SIZE,)], "empty": [(SIZE,)], "eye": [(SIZE,)],
+    "explain_promotion": [(FLOAT, 1)], "full": [((2,), FLOAT)], "geomspace": [(FLOAT, 2, 5)],
+    "identity": [(SIZE,)], "indices": [((SIZE, 2),)], "linalg.matmul": [(FLOAT[None], FLOAT[None])],
+    "linalg.matrix_transpose": [(FLOAT[None, None],)], "linspace": [(FLOAT, 2, 5), (SIZE, 4, 2)],
+    "logspace": [(FLOAT, 2, 5)], "mask_indices": [(SIZE, jnp.triu)], "ndim": [(FLOAT,)],
+    "ones": [(SIZE,)], "require": [(FLOAT,)],
+    "shape": [(FLOAT,)], "tri": [(SIZE,)], "tril_indices": [(SIZE,)], "triu_indices": [(SIZE,)],
+    "unravel_index": [(SIZE, (2, 4))], "zeros": [(SIZE,)],
+}  # fmt: skip
+# They take no array, or make one of what is no array.
+WITHOUT = frozenset((
+    "base_repr binary_repr broadcast_shapes can_cast finfo format_float_positional "
+    "format_float_scientific frombuffer fromfile fromfunction fromiter fromstring genfromtxt "
+    "get_printoptions geterr iinfo isdtype issubdtype load loadtxt mintypecode printoptions "
+    "promote_types set_printoptions seterr typename vectorize"
+).split())  # fmt: skip
+FUNCTIONS = {
+    **harvest.public(jnp),
+    **{f"linalg.{name}": function for name, function in harvest.public(jnp.linalg).items()},
+}
+
+
+def _calls():
+    """A few calls of every function with 64-bit operands: those of its examples, or of `CALLS`."""
+    of_function = {}  # two names of one function share its examples
+    for calls in harvest.numpy_calls().values():
+        of_function.setdefault(calls[0].function, calls)
+    for name, function in FUNCTIONS.items():
+        calls = [(args, {}) for args in CALLS.get(name, [])]
+        for call in of_function.get(function, [])[:4]:
+            operands = (call.args, call.kwargs)
+            given = tree.map(widened, operands, is_leaf=_is_numbers)
+            before, after = tree.leaves(operands, is_leaf=_is_numbers), tree.leaves(given)
+            if any(x is not y for x, y in zip(before, after)):
+                calls.append(given)
+        yield name, function, calls
+
+
+def _difference(got, expected):
+    """How outcomes differ, if they do: in type or in bits."""
+    if isinstance(expected, Exception) or isinstance(got, Exception):
+        if type(got) is type(expected):
+            return None
+        return f"{got!r}, and {expected!r} where they are on"
+    if tree.structure(got) != tree.structure(expected):
+        return f"{got!r}, and {expected!r} where they are on"
+    for x, y in zip(tree.leaves(got), tree.leaves(expected)):
+        if isinstance(y, hloom.Array) and not isinstance(y, hloom.core.Tracer):
+            if x.aval is not y.aval or np.asarray(x).tobytes() != np.asarray(y).tobytes():
+                return f"{x!r}, and {y!r} where they are on"
+        elif not isinstance(y, np.ndarray) and repr(x) != repr(y):
+            return f"{x!r}, and {y!r} where they are on"
+    return None
+
+
+def _outcome(function, args, kwargs):
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        return error
+
+
+def _faults(name, function, args, kwargs):
+    """How a call where 64-bit types are off differs from that where they are on, traced too."""
+
+    def traced(arrays):
+        return hloom.eval_shape(of_arrays, arrays)
+
+    def of_arrays(arrays):
+        given = iter(arrays)
+        put = [next(given) if isinstance(x, hloom.Array) else x for x in leaves]
+        args, kwargs = tree.unflatten(structure, put)
+        return [x for x in tree.leaves(function(*args, **kwargs)) if isinstance(x, hloom.Array)]
+
+    leaves, structure = tree.flatten((args, kwargs))
+    arrays = [x for x in leaves if isinstance(x, hloom.Array)]
+    eager, jitted = (function, (args, kwargs)), (traced, ([arrays], {}))
+    for how, (called, given) in {"eager": eager, "traced": jitted}.items():
+        got = _outcome(called, *given)
+        with hloom.enable_x64():
+            expected = _outcome(called, *given)
+        fault = _difference(got, expected)
+        if fault:
+            yield f"{name}, {how}: {fault}"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_function_of_64_bit_arrays_does_what_it_does_where_they_are_on():
+    """A name without a call fails: an example with an array, or a row of `CALLS`."""
+    without, faults = set(), []
+    with hloom.engine("numpy"):
+        for name, function, calls in _calls():
+            if not calls:
+                without.add(name)
+            for args, kwargs in calls:
+                faults += _faults(name, function, args, kwargs)
+    assert not faults, "\n".join(faults)
+    assert without == WITHOUT
+
+
+METHOD_ARGUMENTS = {
+    **METHODS, "argpartition": (1,), "astype": (float,), "choose": ([wide([[0.1] * 3] * 2)] * 2,),
+    "searchsorted": (FLOAT,), "view": (np.float64,), "to_device": (hloom.devices()[0],),
+    "addressable_data": (0,),
+    "__divmod__": (0.1,), "__rdivmod__": (0.1,), "__pow__": (2,), "__rpow__": (0.1,),
+    "__contains__": (1 / 3,), "__getitem__": (0,), "__deepcopy__": ({},),
+}  # fmt: skip
+# They write files, pointers and memory, give no array, or are of the objects themselves.
+NO_VALUES = frozenset((
+    "dump dumps tofile unsafe_buffer_pointer __hash__ __iter__ __dlpack__ ctypes data"
+).split())  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_method_of_64_bit_arrays_does_what_it_does_where_they_are_on():
+    """Methods, properties and operators; a name without arguments in the table is called bare."""
+    names = {*operators.METHODS, *operators.SPECIAL} - NO_VALUES
+    binary = [f"__{side}{name}__" for name in operators.BINARY for side in ("", "r")]
+    binary += [f"__{name}__" for name in operators.COMPARISONS]
+    faults = []
+    with hloom.engine("numpy"):
+        for x in (wide(FLOATS), wide(INTEGERS), wide(INTEGERS + 0.1j)):
+            rows = [(name, METHOD_ARGUMENTS.get(name, ())) for name in sorted(names)]
+            rows += [(name, (other,)) for name in binary for other in (0.1, BIG, x)]
+            for name, arguments in rows:
+                faults += _faults(name, getattr(hloom.Array, name), (x, *arguments), {})
+            for name in {*operators.PROPERTIES} - NO_VALUES:
+                function = vars(hloom.Array)[name].fget
+                faults += _faults(name, function, (x,), {})
+            for method in ("set", "add", "multiply", "min", "power", "divide", "subtract", "max"):
+                change = getattr(AtIndex, method)
+                faults += _faults(method, lambda x, f=change: f(x.at[0], x[1] * 3), (x,), {})
+                faults += _faults(method, lambda x, f=change: f(x.at[0, 1], BIG), (x,), {})
+            faults += _faults("get", lambda x: x.at[9].get(mode="fill", fill_value=7), (x,), {})
+            faults += _faults("r_", lambda x: jnp.r_[x[0], 0.1, 7:9], (x,), {})
+    assert not faults, "\n".join(faults)

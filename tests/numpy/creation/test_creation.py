@@ -605,3 +605,15 @@ def test_linspace_of_python_numbers_is_numpys_to_the_bit(start, endpoint, num):
             np.testing.assert_array_equal(jnp.linspace(start, stop, num, endpoint), expected)
         got = jnp.linspace(start, stop, num, endpoint)
         np.testing.assert_array_equal(got, expected.astype(np.float32))
+
+
+def test_size_takes_axes_as_numpy_does() -> None:
+    x = np.ones((2, 3, 4))
+    for axis in (None, 0, -1, (), (0, 2), np.int8(1), np.array(1), np.array([0, -1]), [1]):
+        assert jnp.size(x, axis) == np.size(x, axis)
+    assert jnp.size(x, jnp.array(1)) == 3
+    for wrong, kind in (((0, -3), ValueError), (3, IndexError), ("0", TypeError)):
+        with pytest.raises(kind, match="^size"):
+            jnp.size(x, wrong)
+    with pytest.raises(TypeError, match="^size"):
+        jnp.size(x, np.broadcast_to(1, 10**9))  # at once

@@ -42,7 +42,9 @@ LAYOUTS = [((5000,), 0), ((3, 1500), 1), ((1500, 3), 0), ((300, 100), 0), ((100,
 @pytest.mark.parametrize("dtype", ORDERED)
 def test_counting_equals_sorting(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "MANY", 1)
-    for number, (shape, axis) in enumerate(LAYOUTS):
+    # A dtype is in the keys alone, which all layouts share.
+    layouts = LAYOUTS if dtype == "float32" else LAYOUTS[-1:]
+    for number, (shape, axis) in enumerate(layouts):
         size = int(np.prod(shape))
         x = testing.drawn(hloom.dtypes.as_dtype(dtype), -99, 99, size, number)
         corners = testing.corners(x.dtype)

@@ -158,7 +158,7 @@ def _less_first(function: Any, x: Any, series: tuple[float, ...]) -> Any:
     return np.where(abs(x) < 1e-3, near, function(wide) - wide).astype(np.float64)
 
 
-@pytest.mark.parametrize(("name", "lines"), [("betainc", 680), ("igamma", 720)])
+@pytest.mark.parametrize(("name", "lines"), [("betainc", 710), ("igamma", 730)])
 def test_programs_stay_small(name: str, lines: int) -> None:
     """The first call compiles them: a line of StableHLO takes from 0.2 to 0.7 ms."""
     xs = [np.ones(10, "f4")] * (3 if name == "betainc" else 2)

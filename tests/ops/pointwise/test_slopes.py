@@ -94,10 +94,11 @@ ALONE = [
 @pytest.mark.parametrize("case", ALONE, ids=str)
 def test_each_partial_alone_is_the_slope(case: testing.Case) -> None:
     for dtype in case.differentiated:
-        fun, operands = case.moved(dtype)
+        (fun, operands), ulp = case.moved(dtype), case.budget(dtype)
         for i, operand in enumerate(operands):
             by_one = partial(_by_one, fun, operands, i)
-            testing.assert_jvp(by_one, [operand], f"{case}, operand {i}", ulp=case.budget(dtype))
+            with hloom.engine("numpy"):  # the rules are tested, and it compiles nothing
+                testing.assert_jvp(by_one, [operand], f"{case}, operand {i}", ulp=ulp)
 
 
 def test_a_missing_transpose_is_an_error_and_no_zero() -> None:
@@ -525,7 +526,8 @@ def test_a_complex_derivative_keeps_its_digits(name: str) -> None:
 def test_complex_functions_have_second_derivatives(name: str) -> None:
     function, _ = COMPLEX[name]
     points = np.array([0.3 + 0.4j, -1.2 + 0.5j, 2 - 3j, -0.1 - 0.7j])
-    testing.assert_second(function, [points])
+    with hloom.engine("numpy"):
+        testing.assert_second(function, [points])
     if name not in ("log", "sqrt", "rsqrt"):
         assert np.isfinite(_derivative(function, 2)(np.zeros(1, np.complex64))).all()
 

@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import lax, testing
-from hloom.testing.cases.products_of_parts import local, patches
+from hloom.testing.cases.products import local, patches
 
 
 def test_a_kernel_over_patches_is_the_convolution() -> None:

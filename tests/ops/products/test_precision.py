@@ -13,7 +13,7 @@ import hloom
 import hloom.numpy as jnp
 from hloom import dtypes, lax, testing
 from hloom.lax import DotAlgorithm, DotAlgorithmPreset, Precision
-from hloom.testing.cases.products_of_parts import dot_by
+from hloom.testing.cases.products import dot_by
 
 PRESETS = [p for p in DotAlgorithmPreset if "F8" not in p.name]
 # The float that operands are rounded to; the others keep all their digits.

@@ -12,7 +12,7 @@ import hloom.numpy as jnp
 from hloom import lax, testing
 from hloom.lax import RaggedDotDimensionNumbers
 from hloom.ops.products import ragged_kernels
-from hloom.testing.cases.products_of_parts import CONTRACTED, PLAIN, ragged_numbers
+from hloom.testing.cases.products import CONTRACTED, PLAIN, ragged_numbers
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint32"])

@@ -10,7 +10,7 @@ import pytest
 import hloom
 import hloom.numpy as jnp
 from hloom import dtypes, lax, testing
-from hloom.testing.cases.products_of_parts import both_scaled, scaled
+from hloom.testing.cases.products import both_scaled, scaled
 
 
 @pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"])

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.control.higher_order.derive import (
-    Divided,
     Flags,
+    PartialEval,
     backward,
     batched,
     derived,
-    divided,
     either,
     forward,
     joined,
     merge,
+    partial_eval,
     permuted,
     pick,
     place,
@@ -25,7 +25,7 @@ from hloom.control.higher_order.derive import (
     sections,
 )
 from hloom.control.higher_order.examples import harmless, may_not_end, meant_for
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -52,14 +52,14 @@ class Joined(NamedTuple):
     found: Flags
 
 
-class Cond(Structured):
+class Cond(HigherOrder):
     """(bool[], f32[3]) -- branches=(.., ..) --> [f32[3]].
 
     The first operand chooses a branch, which gets the others: False the first and True the second
     of two, or an i32 any of them; the last one if out of range.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["branches"][0]  # type: ignore[no-any-return]
 
     def infer(
@@ -147,15 +147,15 @@ class Cond(Structured):
         return outs, [0 if f else None for f in found]
 
     def partial_eval(
-        self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]
+        self, trace: Partial, operands: Sequence[Any], *, branches: Branches
     ) -> list[Any]:
         """Each branch split into what is known, run now, and the rest, recorded."""
         index, *rest = operands
         if trace.owns(index):
-            return list(trace.record(self, operands, params))
+            return list(trace.record(self, operands, {"branches": branches}))
         unknown = tuple(map(trace.owns, rest))
         known, captured, found, late = _derived(
-            params["branches"], ("divided", unknown), lambda: _divided(params["branches"], unknown)
+            branches, ("partial_eval", unknown), lambda: _partial_eval(branches, unknown)
         )
         values: list[Any] = []
         if known[0].outputs:
@@ -261,41 +261,43 @@ def _select(which: Any, *cases: Any) -> Any:
     return select_n_p(spread, *cases)
 
 
-def _divided(branches: Branches, unknown: Flags) -> tuple[Branches, list[Array], Flags, Branches]:
-    """Known and late branches; all give and take residuals in one row of slots."""
-    found = either(*[divided(b, unknown).found for b in branches])
-    parts = [divided(b, unknown, found) for b in branches]
+def _partial_eval(
+    branches: Branches, unknown: Flags
+) -> tuple[Branches, list[Array], Flags, Branches]:
+    """Known and late branches; all give and take residuals in one list of slots."""
+    found = either(*[partial_eval(b, unknown).found for b in branches])
+    parts = [partial_eval(b, unknown, found) for b in branches]
     count = found.count(False)
     slots: list[ShapedArray] = []
-    seats = [_seats([x.aval for x in p.known.outputs[count:]], slots) for p in parts]
-    filled = [_filled(p, count, seat, slots) for p, seat in zip(parts, seats)]
+    positions = [_slots_of([x.aval for x in p.known.outputs[count:]], slots) for p in parts]
+    filled = [_filled(p, count, position, slots) for p, position in zip(parts, positions)]
     jaxprs, captured = joined(filled)
-    late = [_seated(p.late, seat, slots) for p, seat in zip(parts, seats)]
+    late = [_with_slots(p.late, position, slots) for p, position in zip(parts, positions)]
     return tuple(jaxprs), captured, found, tuple(late)
 
 
-def _seats(avals: Sequence[ShapedArray], slots: list[ShapedArray]) -> list[int]:
+def _slots_of(avals: Sequence[ShapedArray], slots: list[ShapedArray]) -> list[int]:
     """A slot of its type for each residual; slots that are missing are added."""
     free = dict(enumerate(slots))
-    seats = []
+    positions = []
     for aval in avals:
-        seat = next((i for i, slot in free.items() if same_type(slot, aval)), None)
-        if seat is None:
-            seat = len(slots)
+        position = next((i for i, slot in free.items() if same_type(slot, aval)), None)
+        if position is None:
+            position = len(slots)
             slots.append(aval)
-        free.pop(seat, None)
-        seats.append(seat)
-    return seats
+        free.pop(position, None)
+        positions.append(position)
+    return positions
 
 
 def _filled(
-    part: Divided, count: int, seats: Sequence[int], slots: Sequence[ShapedArray]
+    part: PartialEval, count: int, positions: Sequence[int], slots: Sequence[ShapedArray]
 ) -> tuple[Jaxpr, list[Array]]:
     """The known part, with zeros in the slots that it does not use."""
 
     def run(*values: Any) -> list[Any]:
         outs = eval_jaxpr(part.known, values)
-        used = dict(zip(seats, outs[count:]))
+        used = dict(zip(positions, outs[count:]))
         fill = [used[i] if i in used else linear.zeros(aval) for i, aval in enumerate(slots)]
         return outs[:count] + fill
 
@@ -303,11 +305,11 @@ def _filled(
     return jaxpr, [*more, *part.captured]
 
 
-def _seated(late: Jaxpr, seats: Sequence[int], slots: Sequence[ShapedArray]) -> Jaxpr:
+def _with_slots(late: Jaxpr, positions: Sequence[int], slots: Sequence[ShapedArray]) -> Jaxpr:
     """The late part, taking all slots."""
-    own = dict(zip(seats, late.inputs))
+    own = dict(zip(positions, late.inputs))
     leading = [own.get(i) or Var(aval) for i, aval in enumerate(slots)]
-    return permuted(late, [*leading, *late.inputs[len(seats) :]])
+    return permuted(late, [*leading, *late.inputs[len(positions) :]])
 
 
 cond_p = Cond("cond")

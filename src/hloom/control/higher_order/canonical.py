@@ -1,7 +1,7 @@
 """One Jaxpr for all that are equal, so that a function made anew each call is compiled once.
 
 `lambda c, x: ...` in a loop is another function each time round, and traced each time; what it
-traces to is the same, and so are its program and its derivatives, which live with the Jaxpr.
+traces to is the same, and so are its executable and its derivatives, which are cached with it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _literal(x: Literal) -> tuple[Any, ...]:
 
 
 def _operation(equation: Equation) -> tuple[Any, ...]:
-    """Primitive, parameters and place.  The Jaxpr that is kept keeps the code's id good."""
+    """Primitive, parameters and place.  The cached Jaxpr keeps the code alive, so its id unique."""
     source = equation.source
     place = (id(source[0]), source[1]) if source is not None else None
     params = [(name, _param(value)) for name, value in equation.params.items()]

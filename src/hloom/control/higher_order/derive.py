@@ -1,18 +1,20 @@
-"""Jaxprs made of Jaxprs: forward, batched, split, backward.
+"""Transformed Jaxprs: forward (jvp), batched, partial_eval and backward (transpose).
 
-The rules of control flow are written with these four.  Each takes flags that say which inputs
-matter, and gives a `Made`: the new Jaxpr, the arrays it captured, which are its leading inputs, and
-what was found about its outputs.  A loop body must give its carry in the form it takes it: `wanted`
-asks for outputs (a tangent, an axis, a cotangent) that would not be there otherwise, and `grow`
-finds the least flags that the carry keeps.
+The rules of higher-order primitives are written with these four.  Each takes a flag for each input
+(has it a tangent, a batch axis, ..) and returns the new Jaxpr, the arrays that it captured, which
+are its leading inputs, and a flag for each output.
 
-What is made is kept with the Jaxpr it is made of.
+The carry of a loop must have the same tangents (or batch axes) going in and coming out.  `wanted`
+asks for outputs that would not be there otherwise, and `fixpoint` finds the least flags that do not
+change from the carry that goes in to the carry that comes out.
+
+A transformed Jaxpr is cached with the Jaxpr that it was made from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -26,17 +28,18 @@ from hloom.transforms.jvp import jvp_flat
 from hloom.transforms.transpose import transpose_jaxpr
 
 Flags = tuple[bool, ...]
+T = TypeVar("T", bound=tuple[Any, ...])
 
 
-class Made(NamedTuple):
-    """A Jaxpr that was made of another; `found` has a flag for each output of that other one."""
+class TransformedJaxpr(NamedTuple):
+    """A Jaxpr and its captures; `found` has a flag for each output of the Jaxpr it is made from."""
 
     jaxpr: Jaxpr
     captured: list[Array]
     found: Flags
 
 
-class Divided(NamedTuple):
+class PartialEval(NamedTuple):
     """A Jaxpr in two: `known` gives its known outputs and `residuals`; `late` takes those.
 
     `found` has a flag for each output of the whole: whether it is `late` that gives it.
@@ -49,7 +52,7 @@ class Divided(NamedTuple):
 
 
 # ---- flags and lists ------------------------------------------------------------------------
-def grow(flags: Flags, step: Callable[[Flags], Sequence[bool]]) -> Flags:
+def fixpoint(flags: Flags, step: Callable[[Flags], Sequence[bool]]) -> Flags:
     """The least flags, from these on, for which `step(flags)` adds none."""
     while True:
         found = tuple(a or b for a, b in zip(flags, step(flags)))
@@ -95,14 +98,14 @@ def permuted(jaxpr: Jaxpr, inputs: Sequence[Any], outputs: Sequence[Any] | None 
     return Jaxpr(list(inputs), jaxpr.equations, list(outputs), 0, jaxpr.origin)
 
 
-def joined(mades: Sequence[tuple[Jaxpr, Sequence[Array]]]) -> tuple[list[Jaxpr], list[Array]]:
+def joined(transformed: Sequence[tuple[Jaxpr, Sequence[Array]]]) -> tuple[list[Jaxpr], list[Array]]:
     """Jaxprs that take each other's captures too, in one order, and those captures.
 
     Each Jaxpr comes with its own captures, which are its leading inputs.
     """
-    union = {id(x): x for _, captured in mades for x in captured}
+    union = {id(x): x for _, captured in transformed for x in captured}
     jaxprs = []
-    for jaxpr, captured in mades:
+    for jaxpr, captured in transformed:
         own = dict(zip(map(id, captured), jaxpr.inputs))
         if list(own) == list(union):
             jaxprs.append(jaxpr)
@@ -118,10 +121,10 @@ def same_type(x: ShapedArray, y: ShapedArray) -> bool:
 
 
 # ---- the four -------------------------------------------------------------------------------
-def forward(jaxpr: Jaxpr, live: Flags, wanted: Flags = ()) -> Made:
+def forward(jaxpr: Jaxpr, live: Flags, wanted: Flags = ()) -> TransformedJaxpr:
     """Inputs, and tangents of the `live` ones, to outputs, and tangents of those `found`."""
 
-    def make() -> Made:
+    def make() -> TransformedJaxpr:
         found: list[bool] = []
 
         def run(*values: Any) -> list[Any]:
@@ -136,10 +139,9 @@ def forward(jaxpr: Jaxpr, live: Flags, wanted: Flags = ()) -> Made:
 
         avals = jaxpr.in_avals
         new, captured = trace_to_jaxpr(run, avals + pick(avals, live), Origin("jvp"))
-        return Made(new, captured, tuple(found))
+        return TransformedJaxpr(new, captured, tuple(found))
 
-    made: Made = derived(jaxpr, ("forward", live, wanted), make)
-    return made
+    return derived(jaxpr, ("forward", live, wanted), make)
 
 
 def _tangent(out: Any, tangent: Any) -> Any:
@@ -149,10 +151,10 @@ def _tangent(out: Any, tangent: Any) -> Any:
     return linear.spread_scalar(tangent, out.aval.shape)
 
 
-def batched(jaxpr: Jaxpr, size: int, flags: Flags, wanted: Flags = ()) -> Made:
+def batched(jaxpr: Jaxpr, size: int, flags: Flags, wanted: Flags = ()) -> TransformedJaxpr:
     """The Jaxpr on `size` examples: flagged inputs, and outputs `found`, have them on axis 0."""
 
-    def make() -> Made:
+    def make() -> TransformedJaxpr:
         found: list[bool] = []
 
         def run(*values: Any) -> list[Any]:
@@ -166,20 +168,21 @@ def batched(jaxpr: Jaxpr, size: int, flags: Flags, wanted: Flags = ()) -> Made:
             pairs = zip(outs, axes, found)
             return [to_axis(out, axis, 0, size) if f else out for out, axis, f in pairs]
 
-        avals = [led(v.aval, size) if f else v.aval for v, f in zip(jaxpr.inputs, flags)]
+        avals = [
+            with_leading_axis(v.aval, size) if f else v.aval for v, f in zip(jaxpr.inputs, flags)
+        ]
         new, captured = trace_to_jaxpr(run, avals, Origin("vmap"))
-        return Made(new, captured, tuple(found))
+        return TransformedJaxpr(new, captured, tuple(found))
 
-    made: Made = derived(jaxpr, ("batched", size, flags, wanted), make)
-    return made
+    return derived(jaxpr, ("batched", size, flags, wanted), make)
 
 
-def led(aval: ShapedArray, size: int) -> ShapedArray:
+def with_leading_axis(aval: ShapedArray, size: int) -> ShapedArray:
     """The type with one more axis in front."""
     return aval.update(shape=(size, *aval.shape))
 
 
-def divided(jaxpr: Jaxpr, unknown: Flags, wanted: Flags = ()) -> Divided:
+def partial_eval(jaxpr: Jaxpr, unknown: Flags, wanted: Flags = ()) -> PartialEval:
     """The Jaxpr in two: what depends on the unknown inputs (or is wanted so), and the rest.
 
     `known` takes the known inputs and gives the known outputs, then the residuals; `late` takes the
@@ -187,7 +190,7 @@ def divided(jaxpr: Jaxpr, unknown: Flags, wanted: Flags = ()) -> Divided:
     again rather than cut by equation: an equation with a Jaxpr inside may be known in part.
     """
 
-    def make() -> Divided:
+    def make() -> PartialEval:
         late: list[Any] = []
 
         def early(*values: Any) -> list[Any]:
@@ -210,19 +213,18 @@ def divided(jaxpr: Jaxpr, unknown: Flags, wanted: Flags = ()) -> Divided:
             return pick(outs, found, False) + residuals
 
         avals = pick(jaxpr.in_avals, unknown, False)
-        return Divided(*trace_to_jaxpr(early, avals, Origin("linearize")), *late)
+        return PartialEval(*trace_to_jaxpr(early, avals, Origin("linearize")), *late)
 
-    made: Divided = derived(jaxpr, ("divided", unknown, wanted), make)
-    return made
+    return derived(jaxpr, ("partial_eval", unknown, wanted), make)
 
 
-def backward(jaxpr: Jaxpr, lin: Flags, live: Flags, wanted: Flags = ()) -> Made:
+def backward(jaxpr: Jaxpr, lin: Flags, live: Flags, wanted: Flags = ()) -> TransformedJaxpr:
     """From the inputs that are not linear, and cotangents of the `live` outputs, to cotangents.
 
     These are of the linear inputs; `found` has a flag for each of them.
     """
 
-    def make() -> Made:
+    def make() -> TransformedJaxpr:
         found: list[bool] = []
         known = pick(jaxpr.inputs, lin, False)
         ordered = permuted(jaxpr, known + pick(jaxpr.inputs, lin))
@@ -238,21 +240,20 @@ def backward(jaxpr: Jaxpr, lin: Flags, live: Flags, wanted: Flags = ()) -> Made:
 
         avals = [v.aval for v in known] + pick(jaxpr.out_avals, live)
         new, captured = trace_to_jaxpr(run, avals, Origin("grad"))
-        return Made(new, captured, tuple(found))
+        return TransformedJaxpr(new, captured, tuple(found))
 
-    made: Made = derived(jaxpr, ("backward", lin, live, wanted), make)
-    return made
+    return derived(jaxpr, ("backward", lin, live, wanted), make)
 
 
-def derived(jaxpr: Jaxpr, key: Any, make: Callable[[], Any]) -> Any:
-    """What `make` makes of this Jaxpr, made once for each key (and configuration).
+def derived(jaxpr: Jaxpr, key: Any, make: Callable[[], T]) -> T:
+    """The result of `make`, cached with the Jaxpr for each key and configuration.
 
-    Whatever is kept must not hold a tracer: `make` returns (value, captured arrays).
+    What is cached must not hold a tracer: the second item of the result is the captured arrays.
     """
     key = (*key, current.get().config)
-    found = jaxpr.cache.get(key)
+    found: Any = jaxpr.cache.get(key)
     if found is None:
         found = make()
         if not any(isinstance(x, Tracer) for x in found[1]):
             jaxpr.cache[key] = found
-    return found
+    return found  # type: ignore[no-any-return]

@@ -117,8 +117,8 @@ def _result(who: str, fun: Any, out_tree: Any, x: Any, index: int) -> Array:
 class Closure(Record):
     """A record that captures the arrays that its function closes over, 0-d ones too.
 
-    As literals they would give each of their values a program of its own: a step size that is an
-    array and another one each time.
+    As literals they would give each of their values an executable of its own: think of a step size
+    that is an array, and another one each time.
     """
 
     def __init__(self, origin: Origin, held: set[int]):

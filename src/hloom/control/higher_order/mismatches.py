@@ -72,7 +72,7 @@ def types_changed(
 
 
 def _ways(path: str, taken: ShapedArray, given: ShapedArray) -> Ways:
-    """`path` is where the leaf stands in the carry."""
+    """`path` is where the leaf is in the carry."""
     if taken.dtype != given.dtype:
         # asarray, since both may be Python numbers
         init = f"jnp.asarray(init{path}, {given.dtype.name!r})"

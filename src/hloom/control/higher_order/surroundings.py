@@ -1,4 +1,9 @@
-"""What a function refers to besides its arguments: what it closes over, and globals."""
+"""What a function refers to besides its arguments: what it closes over, and globals.
+
+It says when a loop body, traced before, need not be traced again, and which 0-d arrays must stay
+operands.  Two rows of `benchmarks` need it: "cond, eager" takes 3.6 times as long if its branches
+are traced at every call (51 us for 14), "scan of 1,000 scalars, eager" 2.2 times (50 us for 23).
+"""
 
 from __future__ import annotations
 

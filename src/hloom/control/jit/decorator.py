@@ -18,7 +18,6 @@ from hloom.core.support.frames import hide
 from hloom.core.support.signature import parameters
 from hloom.core.support.tables import CAPACITY
 
-_new = object.__new__
 _missing: Any = object()
 
 
@@ -49,18 +48,15 @@ def _entry_1(self: Jitted) -> Callable[..., Any]:
     def call(a: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
         if a.__class__ is Array and not rest and not kwargs:
             try:
-                execute, captured, handlers, out, write, _ = fast[get().key][(a.aval,)]
+                run, captured, write, _ = fast[get().key][(a.aval,)]
             except KeyError:
                 pass
             else:
                 if write is None:
                     try:
-                        r = _new(Array)
-                        (r._buf,) = execute(captured + [a._buf]).consume_with_handlers(handlers)
+                        return run([a._buf])
                     except RuntimeError as error:
                         raise executable.explain(error, self.name, (a,), captured) from None
-                    r.aval = out
-                    return r
         elif a.__class__ is dict and not rest and not kwargs and self.reader is not None:
             size, _, read = self.reader
             try:
@@ -84,20 +80,15 @@ def _entry_2(self: Jitted) -> Callable[..., Any]:
     def call(a: Any = _missing, b: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
         if a.__class__ is Array and b.__class__ is Array and not rest and not kwargs:
             try:
-                execute, captured, handlers, out, write, _ = fast[get().key][a.aval, b.aval]
+                run, captured, write, _ = fast[get().key][a.aval, b.aval]
             except KeyError:
                 pass
             else:
                 if write is None:
                     try:
-                        r = _new(Array)
-                        (r._buf,) = execute(captured + [a._buf, b._buf]).consume_with_handlers(
-                            handlers
-                        )
+                        return run([a._buf, b._buf])
                     except RuntimeError as error:
                         raise executable.explain(error, self.name, (a, b), captured) from None
-                    r.aval = out
-                    return r
         args = () if a is _missing else (a,) if b is _missing else (a, b, *rest)
         try:
             return general(args, kwargs)
@@ -127,12 +118,12 @@ def jit(
     out_shardings: Any = None,
     compiler_options: dict[str, Any] | None = None,
 ) -> Any:
-    """Compile a function of arrays: traced once for each signature, then run as one program.
+    """Compile a function of arrays: traced once for each signature, then run as one executable.
 
     Arguments and results are pytrees of arrays and numbers.  Arguments named by `static_argnums` or
-    `static_argnames` stay Python values; they must be hashable, and each value has its own program.
+    `static_argnames` stay Python values; they must be hashable; each value has its executable.
     One of the two alone gives the other; of both, positions and keywords are as they say.  Donated
-    arguments lend their memory to the results and can't be used afterwards; those that no result is
+    arguments give their memory to the results and can't be used afterwards; those that no result is
     as large as are named by a UserWarning.  `inline`
     writes the contents into a caller's trace instead of one `jit` equation.  The result has
     `lower`, `trace`, `eval_shape`, `cache_info` and `clear_cache`.

@@ -1,4 +1,4 @@
-"""`jit`: trace a function once per signature, run its compiled program from then on.
+"""`jit`: trace a function once per signature, run its executable from then on.
 
 A call goes one of two ways.  *Fast*: arguments that are plain arrays, given by position, are looked
 up by their types alone.  *General*: pytrees, Python scalars, NumPy arrays, keywords and static
@@ -20,13 +20,13 @@ import numpy as np
 
 from hloom import errors, tree
 from hloom.control.jit.primitive import compiled, jit_p
-from hloom.core.array import Array, from_buffer, from_buffers
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.jaxpr import Jaxpr, eval_jaxpr
 from hloom.core.operands import abstract, as_array, is_abstract
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.support import executable, float0, source
+from hloom.core.support import executable, float0, results, source
 from hloom.core.support.signature import (
     LeafNames,
     argument_name,
@@ -38,13 +38,13 @@ from hloom.core.support.tables import Table, Tables
 from hloom.core.trace import EAGER, Origin, Trace, Tracer
 
 LEAF = tree.structure(0)  # the structure of one array
-MANY = 8  # results of one program from which a token pays: to wait once for all
+MANY = 8  # results of one executable from which a token pays: to wait once for all
 _NUMBERS = (bool, int, float, complex, np.generic)  # what may be static, and be hashed
 _tracing = RLock()  # one trace-and-compile at a time: a function is compiled once, whoever calls
 
 
 class CacheInfo(NamedTuple):
-    """What `f.cache_info()` tells: how often `f` was traced, programs held, and the bound."""
+    """What `f.cache_info()` tells: how often `f` was traced, executables cached, and the bound."""
 
     traces: int
     currsize: int
@@ -70,12 +70,20 @@ class TracedCall(NamedTuple):
 class Entry(NamedTuple):
     """A compiled signature, ready to run: the fast way's whole knowledge."""
 
-    execute: Callable[..., Any]
+    run: Callable[[list[Any]], Any]  # of the leaves' buffers
     captured: list[Any]
-    handlers: list[Any]
-    outs: Any  # one aval, or a list of them
     write: Callable[[list[Array]], Any] | None  # None: the only result is returned as it is
-    donated: tuple[int, ...] = ()  # leaves whose memory the program may take
+    donated: tuple[int, ...] = ()  # leaves whose memory the executable may take
+
+    @classmethod
+    def of(cls, compiled: executable.Executable, call: TracedCall, donated: Any) -> Entry:
+        """The entry of what `call` was compiled to."""
+        captured = [x._buf for x in call.captured]
+        if call.out_tree == LEAF:
+            return cls(results.one(compiled, captured), captured, None, donated)
+        how = results.together if len(compiled.outs) >= MANY else results.many
+        write = partial(tree.unflatten, call.out_tree)
+        return cls(how(compiled, captured), captured, write, donated)
 
 
 class DictReader(NamedTuple):
@@ -117,7 +125,7 @@ def is_type_alone(x: Any) -> bool:
 
 
 def unknown(x: Any) -> Unknown:
-    """What stands for `x`, a type alone, in a trace."""
+    """A placeholder for `x` in a trace, of which only the type is known."""
     made: Unknown = object.__new__(Unknown)
     made.owner = Trace(Origin("eval_shape"))
     made.aval = abstract(x)
@@ -206,18 +214,11 @@ class Jitted:
     def run(self, entry: Entry, leaves: Sequence[Array]) -> Any:
         """Execute, and give the results the shape the function returned them in."""
         buffers = [x._buf for x in leaves]
-        many = entry.outs.__class__ is list and len(entry.outs) >= MANY
-        run = None
         try:
-            results = entry.execute(entry.captured + buffers, many)
-            if many:
-                run = results.consume_token()
-            results = results.consume_with_handlers(entry.handlers)
+            found = entry.run(buffers)
         except RuntimeError as error:
             raise executable.explain(error, self.name, leaves, entry.captured) from None
-        if entry.write is None:
-            return from_buffer(results[0], entry.outs)
-        return entry.write(from_buffers(results, entry.outs, run))
+        return found if entry.write is None else entry.write(found)
 
     def apply_traced(
         self, signature: Signature, args: Any, kwargs: Any, leaves: list[Array]
@@ -285,13 +286,7 @@ class Jitted:
         if donated:
             options["donated"] = tuple([len(call.captured) + i for i in donated])
             self.warn_of_unusable(donated, signature, call.jaxpr)
-        execute, handlers, outs = compiled(call.jaxpr, self.name, **options)
-        captured = [x._buf for x in call.captured]
-        single = call.out_tree == LEAF
-        entry = Entry(
-            execute, captured, handlers, outs[0] if single else outs,
-            None if single else partial(tree.unflatten, call.out_tree), donated,
-        )  # fmt: skip
+        entry = Entry.of(compiled(call.jaxpr, self.name, **options), call, donated)
         key = current.get().key
         self.entries[key].store(signature, entry)
         if self.plain and not kwargs:

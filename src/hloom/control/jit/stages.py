@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from hloom import tree
 from hloom.control.jit.abstract import shapes_of, trace_abstract
-from hloom.control.jit.dispatch import LEAF, Entry, Jitted
+from hloom.control.jit.dispatch import Entry, Jitted
 from hloom.control.jit.primitive import compiled
 from hloom.core.context import current
 from hloom.core.jaxpr import ClosedJaxpr
@@ -140,13 +139,8 @@ class Compiled:
         arrays = [as_array(x) for x in leaves]
         self._check(arrays)
         call = self._traced._call
-        execute, handlers, outs = self._executable
-        captured = [x._buf for x in call.captured]
-        write = None if call.out_tree == LEAF else lambda xs: tree.unflatten(call.out_tree, xs)
         donated = self._traced._donated
-        entry = Entry(
-            execute, captured, handlers, outs[0] if write is None else outs, write, donated
-        )
+        entry = Entry.of(self._executable, call, donated)
         if donated:
             arrays = state.donatable(arrays, dynamic)
             state.check_donated(entry, arrays, treedef, positions)

@@ -188,7 +188,7 @@ def fori_loop(
     body = carry.settle(body_fun, args, before=[first.aval])
     if length is None and unroll:
         raise ValueError("fori_loop takes unroll= only with bounds that are known while tracing")
-    if length is None or not unroll and current_trace() is EAGER:  # one program for all bounds
+    if length is None or not unroll and current_trace() is EAGER:  # one executable for all bounds
         return carry.unflatten(_counted(body, first, last, carry.leaves))
     outs = scan_p(
         *body.captured, first, *carry.leaves, jaxpr=_stepping(body), length=length,

@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hloom.control.higher_order.derive import (
-    Divided,
     Flags,
+    PartialEval,
     backward,
     batched,
     derived,
-    divided,
+    fixpoint,
     forward,
-    grow,
-    led,
     merge,
+    partial_eval,
     permuted,
     pick,
     place,
     same_type,
     sections,
+    with_leading_axis,
 )
-from hloom.control.higher_order.structured import Structured, takes
+from hloom.control.higher_order.primitive import HigherOrder, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
@@ -40,19 +40,15 @@ from hloom.ops.common.linear import move, plus
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
-class Steps(NamedTuple):
-    """The parameters of a scan, but for its Jaxpr."""
+class ScanParameters(NamedTuple):
+    """The parameters of a scan; the body `jaxpr` takes constants, carry and one slice of each x."""
 
+    jaxpr: Jaxpr
     length: int
     num_carry: int
     num_consts: int
     reverse: bool
     unroll: int
-
-    @classmethod
-    def of(cls, params: dict[str, Any]) -> Steps:
-        """From the parameters of the primitive."""
-        return cls(*[params[name] for name in cls._fields])
 
     def parts(self, values: Sequence[Any]) -> list[list[Any]]:
         """Constants, carry and what is scanned."""
@@ -62,15 +58,12 @@ class Steps(NamedTuple):
         """Carry and what is stacked."""
         return sections(values, self.num_carry)
 
-    def with_(self, jaxpr: Jaxpr, consts: int, carry: int, reverse: bool | None = None) -> Any:
-        """The parameters with another Jaxpr."""
-        changes = {"num_consts": consts, "num_carry": carry}
-        if reverse is not None:
-            changes["reverse"] = reverse
-        return {"jaxpr": jaxpr, **self._replace(**changes)._asdict()}
+    def with_body(self, jaxpr: Jaxpr, num_consts: int, num_carry: int) -> ScanParameters:
+        """The same steps of another body."""
+        return self._replace(jaxpr=jaxpr, num_consts=num_consts, num_carry=num_carry)
 
 
-class Scan(Structured):
+class Scan(HigherOrder):
     """(f32[], f32[5,2]) -- jaxpr=.., length=5, num_consts=0, num_carry=1, .. --> [f32[], f32[5,3]].
 
     Operands are constants, the carry, and arrays that give one slice of their first axis to each
@@ -78,168 +71,162 @@ class Scan(Structured):
     last slice comes first.  `unroll` steps are written one after another in the compiled loop.
     """
 
-    def main(self, params: dict[str, Any]) -> Jaxpr:
+    parameters = ScanParameters
+
+    def owner(self, params: dict[str, Any]) -> Jaxpr:
         return params["jaxpr"]  # type: ignore[no-any-return]
 
-    parameters = Steps
-
-    def infer(self, *avals: ShapedArray, jaxpr: Jaxpr, **params: Any) -> list[ShapedArray]:
-        steps = Steps.of(params)
-        if min(steps.length, steps.num_carry, steps.num_consts) < 0 or steps.unroll < 1:
+    def infer(self, *avals: ShapedArray, p: ScanParameters) -> list[ShapedArray]:
+        if min(p.length, p.num_carry, p.num_consts) < 0 or p.unroll < 1:
+            given = ", ".join(f"{name}={value}" for name, value in list(p._asdict().items())[1:])
             raise ValueError(
-                f"scan takes counts of 0 or more, and unrolls 1 step or more; got {steps}"
+                f"scan takes counts of 0 or more, and unrolls 1 step or more; got {given}"
             )
-        consts, carry, xs = steps.parts(avals)
+        consts, carry, xs = p.parts(avals)
         for x in xs:
-            if not x.shape or x.shape[0] != steps.length:
-                raise JaxprTypeError(f"scan of {steps.length} steps takes as long arrays; got {x}")
-        takes("scan", [*consts, *carry, *[x.update(shape=x.shape[1:]) for x in xs]], jaxpr)
-        carry_out, ys = steps.outs(jaxpr.out_avals)
+            if not x.shape or x.shape[0] != p.length:
+                raise JaxprTypeError(f"scan of {p.length} steps takes as long arrays; got {x}")
+        takes("scan", [*consts, *carry, *[x.update(shape=x.shape[1:]) for x in xs]], p.jaxpr)
+        carry_out, ys = p.outs(p.jaxpr.out_avals)
         if len(carry_out) != len(carry) or not all(map(same_type, carry_out, carry)):
             given, taken = (", ".join(map(str, types)) for types in (carry_out, carry))
             raise JaxprTypeError(
                 f"scan: the body must give the carry it takes, {taken}; it gives {given}"
             )
-        return [*carry_out, *[led(y, steps.length) for y in ys]]
+        return [*carry_out, *[with_leading_axis(y, p.length) for y in ys]]
 
-    def numpy(self, *values: Any, jaxpr: Jaxpr, **params: Any) -> list[Any]:
-        steps = Steps.of(params)
-        consts, carry, xs = steps.parts(values)
-        ys = [np.zeros((steps.length, *a.shape), a.dtype) for a in steps.outs(jaxpr.out_avals)[1]]
-        order = range(steps.length)
-        for i in reversed(order) if steps.reverse else order:
-            outs = evaluate(jaxpr, [*consts, *carry, *[np.asarray(x[i]) for x in xs]])
-            carry, made = steps.outs(outs)
+    def numpy(self, *values: Any, p: ScanParameters) -> list[Any]:
+        consts, carry, xs = p.parts(values)
+        ys = [np.zeros((p.length, *a.shape), a.dtype) for a in p.outs(p.jaxpr.out_avals)[1]]
+        order = range(p.length)
+        for i in reversed(order) if p.reverse else order:
+            outs = evaluate(p.jaxpr, [*consts, *carry, *[np.asarray(x[i]) for x in xs]])
+            carry, made = p.outs(outs)
             for y, slice_ in zip(ys, made):
                 y[i] = slice_
         return [*carry, *ys]
 
     def emit(
-        self, block: Any, out: list[ShapedArray], *operands: Any, jaxpr: Jaxpr, **params: Any
+        self, block: Any, out: list[ShapedArray], *operands: Any, p: ScanParameters
     ) -> list[Any]:
-        steps = Steps.of(params)
-        return emit_scan(block, out, operands, jaxpr, steps) if out else []
+        return emit_scan(block, out, operands, p) if out else []
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: Jaxpr, **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: ScanParameters
     ) -> tuple[list[Any], list[Any]]:
-        self.infer(*[x.aval for x in primals], jaxpr=jaxpr, **params)
-        steps = Steps.of(params)
+        self.infer(*[x.aval for x in primals], p=p)
         live = tuple(t is not None for t in tangents)
-        made = derived(jaxpr, ("scan_jvp", steps, live), lambda: _forward(jaxpr, steps, live))
-        values, dots = steps.parts(primals), steps.parts(tangents)
-        moving = [pick(t, flags) for t, flags in zip(dots, steps.parts(live))]
+        made = derived(p.jaxpr, ("scan_jvp", p[1:], live), lambda: _forward(p, live))
+        values, dots = p.parts(primals), p.parts(tangents)
+        moving = [pick(t, flags) for t, flags in zip(dots, p.parts(live))]
         moving[1] = [
             linear.zeros(x.aval) if t is None else linear.spread_scalar(t, x.aval.shape)
-            for x, t in pick(list(zip(values[1], dots[1])), made.found[: steps.num_carry])
+            for x, t in pick(list(zip(values[1], dots[1])), made.found[: p.num_carry])
         ]
         operands = [x for pair in zip(values, moving) for xs in pair for x in xs]
-        outs = scan_p(*made.captured, *operands, **made.params)
-        counts = steps.num_carry, len(made.found) - steps.num_carry
+        outs = scan_p(*made.captured, *operands, **made.parameters._asdict())
+        counts = p.num_carry, len(made.found) - p.num_carry
         moved = sum(made.found[: counts[0]])
         carry, carry_dots, ys, y_dots = sections(outs, counts[0], moved, counts[1])
         return [*carry, *ys], place([*carry_dots, *y_dots], made.found)
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], *, jaxpr: Jaxpr,
-        **params: Any,
-    ) -> tuple[list[Any], list[int | None]]:  # fmt: skip
-        steps = Steps.of(params)
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[int | None],
+        p: ScanParameters,
+    ) -> tuple[list[Any], list[int | None]]:
         flags = tuple(a is not None for a in batch_axes)
         made = derived(
-            jaxpr, ("scan_batch", steps, size, flags), lambda: _batched(jaxpr, steps, size, flags)
+            p.jaxpr, ("scan_batch", p[1:], size, flags), lambda: _batched(p, size, flags)
         )
-        scanned = len(operands) - steps.num_consts - steps.num_carry
-        targets = [0] * (steps.num_consts + steps.num_carry) + [1] * scanned
+        scanned = len(operands) - p.num_consts - p.num_carry
+        targets = [0] * (p.num_consts + p.num_carry) + [1] * scanned
         moved = [
             x if a is None else move(x, a, t) for x, a, t in zip(operands, batch_axes, targets)
         ]
-        for i, found in enumerate(made.found[: steps.num_carry], steps.num_consts):
+        for i, found in enumerate(made.found[: p.num_carry], p.num_consts):
             if found and batch_axes[i] is None:
                 moved[i] = linear.spread(moved[i], 0, size)
-        outs = scan_p(*made.captured, *moved, **made.params)
-        targets = [0] * steps.num_carry + [1] * (len(outs) - steps.num_carry)
+        outs = scan_p(*made.captured, *moved, **made.parameters._asdict())
+        targets = [0] * p.num_carry + [1] * (len(outs) - p.num_carry)
         return outs, [t if f else None for t, f in zip(targets, made.found)]
 
-    def partial_eval(
-        self, trace: Partial, operands: Sequence[Any], params: dict[str, Any]
-    ) -> list[Any]:
+    def partial_eval(self, trace: Partial, operands: Sequence[Any], p: ScanParameters) -> list[Any]:
         """Scan what is known now, stacking what the rest needs; record a scan of the rest."""
         unknown = tuple(map(trace.owns, operands))
-        halves = _halves(params["jaxpr"], Steps.of(params), unknown)
+        halves = _halves(p, unknown)
         with active(trace.parent):
-            values, late = halves.apply(operands)
-        rest = trace.record(self, late, halves.late) if any(halves.found) else []
+            values, late = halves.apply(p, operands)
+        rest = trace.record(self, late, halves.late._asdict()) if any(halves.found) else []
         return merge(halves.found, values, rest)
 
-    def transpose(
-        self, cts: Sequence[Any], *operands: Any, jaxpr: Jaxpr, **params: Any
-    ) -> list[Any]:
-        steps = Steps.of(params)
+    def transpose(self, cts: Sequence[Any], *operands: Any, p: ScanParameters) -> list[Any]:
         lin = tuple(map(is_linear, operands))
-        consts, carry, xs = steps.parts(lin)
-        whole = grow(
+        consts, carry, xs = p.parts(lin)
+        whole = fixpoint(
             tuple(carry),
-            lambda flags: divided(jaxpr, (*consts, *flags, *xs)).found[: steps.num_carry],
+            lambda flags: partial_eval(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
         )
         if not all(whole):  # a counter and the like: run that first
-            halves = _halves(jaxpr, steps, lin)
-            _, late = halves.apply(operands)
-            found = self.transpose(pick(cts, halves.found), *late, **halves.late)
-            return halves.back(lin, found)
+            halves = _halves(p, lin)
+            _, late = halves.apply(p, operands)
+            found = self.transpose(pick(cts, halves.found), *late, p=halves.late)
+            return halves.back(p, lin, found)
         live = tuple(ct is not None for ct in cts)
         lin = (*consts, *whole, *xs)
         made = derived(
-            jaxpr, ("scan_transpose", steps, lin, live), lambda: _backward(jaxpr, steps, lin, live)
+            p.jaxpr, ("scan_transpose", p[1:], lin, live), lambda: _backward(p, lin, live)
         )
-        return _pull_back(made, steps, cts, operands, lin)
+        return _pull_back(made, p, cts, operands, lin)
 
 
 class Scanned(NamedTuple):
     """A scan made of a scan: parameters, captured constants, and flags that its rule explains."""
 
-    params: dict[str, Any]
+    parameters: ScanParameters
     captured: list[Array]
     found: Flags
 
 
 # ---- StableHLO ----------------------------------------------------------------------------------
 def emit_scan(
-    block: Any, out: list[ShapedArray], operands: Sequence[Any], jaxpr: Jaxpr, steps: Steps
+    block: Any, out: list[ShapedArray], operands: Sequence[Any], p: ScanParameters
 ) -> list[Any]:
     """A while loop that counts, and reads and writes slices in place."""
-    consts, carry, xs = steps.parts(operands)
+    consts, carry, xs = p.parts(operands)
     # All of them are written over; float8_e8m0fnu has no zero.
-    blanks = [(0 if np.zeros((), a.dtype) == 0 else 1, a) for a in out[steps.num_carry :]]
+    blanks = [(0 if np.zeros((), a.dtype) == 0 else 1, a) for a in out[p.num_carry :]]
     ys = [block.constant(value, aval) for value, aval in blanks]
-    rounds, rest = divmod(steps.length, steps.unroll)
+    rounds, rest = divmod(p.length, p.unroll)
     if rounds == 1:
-        rounds, rest = 0, steps.length
-    dtype = INT32 if steps.length < 2**31 else INT64
+        rounds, rest = 0, p.length
+    dtype = INT32 if p.length < 2**31 else INT64
     zero = block.constant(0, ShapedArray((), dtype))
 
     def step(b: Any, at: Any, state: Sequence[Any]) -> list[Any]:
         """Step `at`: `state` is the carry and the stacked results."""
-        carry, ys = sections(state, steps.num_carry)
-        outs = b.inline(jaxpr, [*consts, *carry, *[_read(b, x, at) for x in xs]])
-        carry, made = sections(outs, steps.num_carry)
+        carry, ys = sections(state, p.num_carry)
+        outs = b.inline(p.jaxpr, [*consts, *carry, *[_read(b, x, at) for x in xs]])
+        carry, made = sections(outs, p.num_carry)
         return [*carry, *[_write(b, y, at, slice_) for y, slice_ in zip(ys, made)]]
 
     def body(b: Any, i: Any, *state: Any) -> list[Any]:
         values = list(state)
-        for k in range(steps.unroll):
+        for k in range(p.unroll):
             at = b.add(i, k) if k else i
-            values = step(b, b.sub(steps.length - 1, at) if steps.reverse else at, values)
-        return [b.add(i, steps.unroll), *values]
+            values = step(b, b.sub(p.length - 1, at) if p.reverse else at, values)
+        return [b.add(i, p.unroll), *values]
 
     state = [*carry, *ys]
     if rounds:
-        limit = rounds * steps.unroll
+        limit = rounds * p.unroll
         _, *state = block.while_loop(
             lambda b, i, *_: b.compare(i, "LT", limit), body, [zero, *state]
         )
-    for k in range(steps.length - rest, steps.length):
-        at = steps.length - 1 - k if steps.reverse else k
+    for k in range(p.length - rest, p.length):
+        at = p.length - 1 - k if p.reverse else k
         state = step(block, block.constant(at, zero.aval), state)
     return state
 
@@ -262,39 +249,39 @@ def _write(b: Any, y: Any, i: Any, slice_: Any) -> Any:
 
 
 # ---- scans made of scans ------------------------------------------------------------------------
-def _forward(jaxpr: Jaxpr, steps: Steps, live: Flags) -> Scanned:
+def _forward(p: ScanParameters, live: Flags) -> Scanned:
     """Each of constants, carry, xs and ys is followed by its tangents."""
-    consts, carry, xs = steps.parts(live)
-    carry = grow(
+    consts, carry, xs = p.parts(live)
+    carry = fixpoint(
         tuple(carry),
-        lambda flags: forward(jaxpr, (*consts, *flags, *xs)).found[: steps.num_carry],
+        lambda flags: forward(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
     )
-    wanted = (*carry, *[False] * (len(jaxpr.outputs) - steps.num_carry))
-    new, captured, found = forward(jaxpr, (*consts, *carry, *xs), wanted)
-    held, inputs, dots = sections(new.inputs, len(captured), len(jaxpr.inputs))
-    parts = steps.parts(inputs)
+    wanted = (*carry, *[False] * (len(p.jaxpr.outputs) - p.num_carry))
+    new, captured, found = forward(p.jaxpr, (*consts, *carry, *xs), wanted)
+    held, inputs, dots = sections(new.inputs, len(captured), len(p.jaxpr.inputs))
+    parts = p.parts(inputs)
     moving = sections(dots, sum(consts), sum(carry))
     ordered = [*held, *[v for pair in zip(parts, moving) for vs in pair for v in vs]]
-    outs = steps.outs(new.outputs[: len(jaxpr.outputs)])
-    out_dots = sections(new.outputs[len(jaxpr.outputs) :], sum(carry))
+    outs = p.outs(new.outputs[: len(p.jaxpr.outputs)])
+    out_dots = sections(new.outputs[len(p.jaxpr.outputs) :], sum(carry))
     ordered_outs = [x for pair in zip(outs, out_dots) for xs in pair for x in xs]
-    params = steps.with_(
+    parameters = p.with_body(
         permuted(new, ordered, ordered_outs), len(held) + len(consts) + sum(consts),
         len(carry) + sum(carry),
     )  # fmt: skip
-    return Scanned(params, captured, found)
+    return Scanned(parameters, captured, found)
 
 
-def _batched(jaxpr: Jaxpr, steps: Steps, size: int, flags: Flags) -> Scanned:
-    consts, carry, xs = steps.parts(flags)
-    carry = grow(
+def _batched(p: ScanParameters, size: int, flags: Flags) -> Scanned:
+    consts, carry, xs = p.parts(flags)
+    carry = fixpoint(
         tuple(carry),
-        lambda flags: batched(jaxpr, size, (*consts, *flags, *xs)).found[: steps.num_carry],
+        lambda flags: batched(p.jaxpr, size, (*consts, *flags, *xs)).found[: p.num_carry],
     )
-    wanted = (*carry, *[False] * (len(jaxpr.outputs) - steps.num_carry))
-    new, captured, found = batched(jaxpr, size, (*consts, *carry, *xs), wanted)
-    params = steps.with_(new, len(captured) + len(consts), len(carry))
-    return Scanned(params, captured, found)
+    wanted = (*carry, *[False] * (len(p.jaxpr.outputs) - p.num_carry))
+    new, captured, found = batched(p.jaxpr, size, (*consts, *carry, *xs), wanted)
+    parameters = p.with_body(new, len(captured) + len(consts), len(carry))
+    return Scanned(parameters, captured, found)
 
 
 # ---- in two halves ------------------------------------------------------------------------------
@@ -305,27 +292,26 @@ class Halves(NamedTuple):
     a slice of an operand is not stacked again.
     """
 
-    known: dict[str, Any]
+    known: ScanParameters
     captured: list[Array]
     fixed: Jaxpr | None
-    late: dict[str, Any]
+    late: ScanParameters
     found: Flags  # outputs of the whole that `late` gives
-    steps: Steps
     unknown: Flags  # operands of the whole
     carry: Flags  # the carry that is unknown, at the latest after some steps
     kinds: tuple[int, ...]  # of each residual: the position of an operand that it is, or one of
 
     FIXED, STACKED = -1, -2
 
-    def apply(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def apply(self, p: ScanParameters, operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Known outputs, and the operands of `late`."""
-        consts, carry, xs = self.steps.parts(operands)
-        flags = self.steps.parts(self.unknown)
+        consts, carry, xs = p.parts(operands)
+        flags = p.parts(self.unknown)
         known = [*self.captured, *pick(consts, flags[0], False)]
         values: list[Any] = []
         inputs = [*known, *pick(carry, self.carry, False), *pick(xs, flags[2], False)]
         if self.found.count(False) or self.STACKED in self.kinds:
-            values = scan_p(*inputs, **self.known)
+            values = scan_p(*inputs, **self.known._asdict())
         once: list[Any] = []
         if self.fixed is not None:
             once = jit_p.apply(known, {"name": "fixed", "jaxpr": self.fixed})
@@ -343,11 +329,10 @@ class Halves(NamedTuple):
         late = [*leading, *pick(consts, flags[0]), *pick(carry, self.carry), *scanned]
         return values[:count], [*late, *pick(xs, flags[2])]
 
-    def back(self, lin: Flags, found: Sequence[Any]) -> list[Any]:
+    def back(self, p: ScanParameters, lin: Flags, found: Sequence[Any]) -> list[Any]:
         """Cotangents of the operands of the whole, from those of `late`."""
-        steps = Steps.of(self.late)
-        consts, carry, xs = steps.parts(found)
-        flags = self.steps.parts(self.unknown)
+        consts, carry, xs = self.late.parts(found)
+        flags = p.parts(self.unknown)
         parts = [
             place(consts[len(consts) - sum(flags[0]) :], flags[0]),
             place(carry, self.carry),
@@ -356,19 +341,19 @@ class Halves(NamedTuple):
         return [ct if is_lin else None for ct, is_lin in zip(sum(parts, []), lin)]
 
 
-def _halves(jaxpr: Jaxpr, steps: Steps, unknown: Flags) -> Halves:
-    key = ("scan_halves", steps, unknown)
-    return derived(jaxpr, key, lambda: _make_halves(jaxpr, steps, unknown))  # type: ignore[no-any-return]
+def _halves(p: ScanParameters, unknown: Flags) -> Halves:
+    key = ("scan_halves", p[1:], unknown)
+    return derived(p.jaxpr, key, lambda: _make_halves(p, unknown))
 
 
-def _make_halves(jaxpr: Jaxpr, steps: Steps, unknown: Flags) -> Halves:
-    consts, carry, xs = steps.parts(unknown)
-    carry = grow(
+def _make_halves(p: ScanParameters, unknown: Flags) -> Halves:
+    consts, carry, xs = p.parts(unknown)
+    carry = fixpoint(
         tuple(carry),
-        lambda flags: divided(jaxpr, (*consts, *flags, *xs)).found[: steps.num_carry],
+        lambda flags: partial_eval(p.jaxpr, (*consts, *flags, *xs)).found[: p.num_carry],
     )
-    wanted = (*carry, *[False] * (len(jaxpr.outputs) - steps.num_carry))
-    part = divided(jaxpr, (*consts, *carry, *xs), wanted)
+    wanted = (*carry, *[False] * (len(p.jaxpr.outputs) - p.num_carry))
+    part = partial_eval(p.jaxpr, (*consts, *carry, *xs), wanted)
     num_known = len(part.captured) + consts.count(False)
     count = part.found.count(False)
     kinds, fixed = _residuals(part, count, num_known, carry.count(False))
@@ -377,13 +362,13 @@ def _make_halves(jaxpr: Jaxpr, steps: Steps, unknown: Flags) -> Halves:
     known = permuted(part.known, part.known.inputs, [*part.known.outputs[:count], *stacked])
     late, num_late = _late(part.late, kinds, num_known, consts, carry)
     return Halves(
-        steps.with_(known, num_known, carry.count(False)), part.captured, fixed,
-        steps.with_(late, num_late, sum(carry)), part.found, steps, unknown, carry, kinds,
+        p.with_body(known, num_known, carry.count(False)), part.captured, fixed,
+        p.with_body(late, num_late, sum(carry)), part.found, unknown, carry, kinds,
     )  # fmt: skip
 
 
 def _residuals(
-    part: Divided, count: int, num_consts: int, num_carry: int
+    part: PartialEval, count: int, num_consts: int, num_carry: int
 ) -> tuple[tuple[int, ...], Jaxpr | None]:
     """What each residual is, and the Jaxpr of those that constants alone give."""
     known = part.known
@@ -421,25 +406,25 @@ def _late(
 
 # ---- backwards ----------------------------------------------------------------------------------
 class Backward(NamedTuple):
-    """The scan of cotangents: parameters, captures, and what its operands and results stand for."""
+    """The scan of cotangents: parameters, captures, and flags of its operands and results."""
 
-    params: dict[str, Any]
+    parameters: ScanParameters
     captured: list[Array]
     consts: Flags  # linear constants that get a cotangent, summed in the carry
     carry: Flags  # carries that have a cotangent, at the latest after some steps
     xs: Flags  # linear xs that get a cotangent
 
 
-def _backward(jaxpr: Jaxpr, steps: Steps, lin: Flags, live: Flags) -> Backward:
+def _backward(p: ScanParameters, lin: Flags, live: Flags) -> Backward:
     """Takes residuals | sums, cotangents of the carry | cotangents of ys, residual xs."""
-    consts, carry, xs = steps.parts(lin)
-    ct_carry, ct_ys = map(tuple, steps.outs(live))
+    consts, carry, xs = p.parts(lin)
+    ct_carry, ct_ys = map(tuple, p.outs(live))
     num = sum(consts)
 
     def found_in(flags: Flags, wanted: Flags = ()) -> Any:
-        return backward(jaxpr, lin, (*flags, *ct_ys), wanted)
+        return backward(p.jaxpr, lin, (*flags, *ct_ys), wanted)
 
-    ct_carry = grow(ct_carry, lambda flags: found_in(flags).found[num : num + len(carry)])
+    ct_carry = fixpoint(ct_carry, lambda flags: found_in(flags).found[num : num + len(carry)])
     wanted = (*[False] * num, *ct_carry, *[False] * sum(xs))
     made = found_in(ct_carry, wanted)
     to_consts, _, to_xs = map(tuple, sections(made.found, num, len(carry)))
@@ -455,31 +440,31 @@ def _backward(jaxpr: Jaxpr, steps: Steps, lin: Flags, live: Flags) -> Backward:
 
     avals = made.jaxpr.in_avals
     held, res, slices, cts = sections(avals, len(made.captured), res_consts, res_xs)
-    sums = pick(pick(jaxpr.in_avals[: len(consts)], consts), to_consts)
+    sums = pick(pick(p.jaxpr.in_avals[: len(consts)], consts), to_consts)
     cts, ys = sections(cts, sum(ct_carry))
     new, captured = trace_to_jaxpr(step, [*held, *res, *sums, *cts, *ys, *slices], Origin("grad"))
-    params = steps.with_(
-        new, len(captured) + len(held) + len(res), len(sums) + len(cts), not steps.reverse
-    )
-    return Backward(params, [*captured, *made.captured], to_consts, ct_carry, to_xs)
+    parameters = p.with_body(
+        new, len(captured) + len(held) + len(res), len(sums) + len(cts)
+    )._replace(reverse=not p.reverse)
+    return Backward(parameters, [*captured, *made.captured], to_consts, ct_carry, to_xs)
 
 
 def _pull_back(
-    made: Backward, steps: Steps, cts: Sequence[Any], operands: Sequence[Any], lin: Flags
+    made: Backward, p: ScanParameters, cts: Sequence[Any], operands: Sequence[Any], lin: Flags
 ) -> list[Any]:
     """Apply the scan of cotangents: a cotangent, or None, for each operand."""
-    consts, carry, xs = steps.parts(lin)
-    const_operands, carry_operands, x_operands = steps.parts(operands)
-    carry_cts, y_cts = steps.outs(cts)
+    consts, carry, xs = p.parts(lin)
+    const_operands, carry_operands, x_operands = p.parts(operands)
+    carry_cts, y_cts = p.outs(cts)
     sums = [linear.zeros(x.aval) for x in pick(pick(const_operands, consts), made.consts)]
     started = [
         linear.zeros(x.aval) if ct is None else ct
         for ct, x in pick(list(zip(carry_cts, carry_operands)), made.carry)
     ]
-    outs = scan_p(
-        *made.captured, *pick(const_operands, consts, False), *sums, *started,
-        *[ct for ct in y_cts if ct is not None], *pick(x_operands, xs, False), **made.params,
-    )  # fmt: skip
+    residuals = pick(const_operands, consts, False)
+    slices = [*[ct for ct in y_cts if ct is not None], *pick(x_operands, xs, False)]
+    operands = [*made.captured, *residuals, *sums, *started, *slices]
+    outs = scan_p(*operands, **made.parameters._asdict())
     to_consts, to_carry, to_xs = sections(outs, len(sums), len(started))
     return [
         *merge(consts, [None] * consts.count(False), place(to_consts, made.consts)),

@@ -26,7 +26,7 @@ class Operator:
     """A traced function of one tree, as a function again.
 
     `apply` maps the leaves to those of the result.  Numbers, and integers, are taken in the type
-    of the leaf that they stand for.
+    of the leaf that they replace.
     """
 
     def __init__(

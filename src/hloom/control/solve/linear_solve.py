@@ -14,19 +14,19 @@ from hloom import dtypes, tree
 from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.derive import (
     Flags,
-    Made,
+    TransformedJaxpr,
     backward,
     batched,
     derived,
-    divided,
     forward,
     joined,
+    partial_eval,
     pick,
     place,
 )
 from hloom.control.higher_order.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import Solved, takes
+from hloom.control.higher_order.primitive import Solved, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.control.solve.linear_operators import Operator, check_types, promoted, solution
 from hloom.core.array import Array
@@ -92,60 +92,55 @@ class LinearSolve(Solved):
 
     parameters = System
 
-    def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
-        takes(WHO, avals, params["solve"])
-        return System(**params).solve.out_avals
+    def infer(self, *avals: ShapedArray, p: System) -> list[ShapedArray]:
+        takes(WHO, avals, p.solve)
+        return p.solve.out_avals
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: System
     ) -> tuple[list[Any], list[Any]]:
-        system = System(**params)
-        size = len(primals) - system.num_leaves
+        size = len(primals) - p.num_leaves
         consts, live = primals[:size], tuple(t is not None for t in tangents[:size])
-        outs, moved = self(*primals, **params), list(tangents[size:])
-        x = outs[: system.num_leaves]
+        outs, moved = self(*primals, **p._asdict()), list(tangents[size:])
+        x = outs[: p.num_leaves]
         if any(live):
-            made = forward(system.matvec, live + (False,) * system.num_leaves)
+            made = forward(p.matvec, live + (False,) * p.num_leaves)
             given = [*made.captured, *consts, *x, *pick(tangents[:size], live)]
             results = jit_p.apply(given, {"name": "matvec", "jaxpr": made.jaxpr})
-            turned = place(results[system.num_leaves :], made.found)
+            turned = place(results[p.num_leaves :], made.found)
             moved = [t if d is None else linear.plus(t, neg(d)) for t, d in zip(moved, turned)]
         none = [None] * len(outs)
         if all(t is None for t in moved):
             return outs, none
         full = [linear.zeros(v.aval) if t is None else t for t, v in zip(moved, primals[size:])]
-        dots = self(*consts, *full, **params)[: system.num_leaves]
+        dots = self(*consts, *full, **p._asdict())[: p.num_leaves]
         kept = [t if dtypes.in_domain(t.aval.dtype, "inexact") else None for t in dots]
-        return outs, kept + none[system.num_leaves :]
+        return outs, kept + none[p.num_leaves :]
 
-    def transpose(self, cts: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
-        system = System(**params)
-        size = len(operands) - system.num_leaves
+    def transpose(self, cts: Sequence[Any], *operands: Any, p: System) -> list[Any]:
+        size = len(operands) - p.num_leaves
         if any(map(is_linear, operands[:size])):
             raise TypeError(f"{WHO} is linear in b only, not in what matvec closes over")
-        avals = system.solve.out_avals[: system.num_leaves]
+        avals = p.solve.out_avals[: p.num_leaves]
         given = [linear.zeros(a) if ct is None else ct for ct, a in zip(cts, avals)]
-        back = system.transposed()
-        outs = self(*operands[:size], *given, **back._asdict())[: system.num_leaves]
+        back = p.transposed()
+        outs = self(*operands[:size], *given, **back._asdict())[: p.num_leaves]
         right = [ct if is_linear(v) else None for ct, v in zip(outs, operands[size:])]
         return [None] * size + right
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], p: System
     ) -> tuple[list[Any], list[int]]:
-        system = System(**params)
-        consts = len(operands) - system.num_leaves
-        flags: Flags = (
-            tuple(a is not None for a in batch_axes[:consts]) + (True,) * system.num_leaves
-        )
+        consts = len(operands) - p.num_leaves
+        flags: Flags = tuple(a is not None for a in batch_axes[:consts]) + (True,) * p.num_leaves
         moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], batch_axes)]
         right = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], batch_axes[consts:])]
 
         parts: list[Traced | None] = []
-        for jaxpr in (system.matvec, system.vecmat, system.solve, system.transpose_solve):
+        for jaxpr in (p.matvec, p.vecmat, p.solve, p.transpose_solve):
             made = jaxpr and batched(jaxpr, size, flags, (True,) * len(jaxpr.outputs))
             parts.append((made.jaxpr, made.captured) if made else None)
-        new, captured = _system(parts, system.num_leaves)
+        new, captured = _system(parts, p.num_leaves)
         outs = self(*captured, *moved, *right, **new._asdict())
         return outs, [0] * len(outs)
 
@@ -154,7 +149,7 @@ linear_solve_p = LinearSolve("custom_linear_solve")
 
 
 # ---- the transposed function ------------------------------------------------------------------
-def _transposed(matvec: Any, body: Body) -> Made:
+def _transposed(matvec: Any, body: Body) -> TransformedJaxpr:
     """The transpose of a traced function, which must be linear.
 
     It is that of its derivative at 0: a function that is not linear is noticed by a derivative
@@ -163,10 +158,10 @@ def _transposed(matvec: Any, body: Body) -> Made:
     consts, count = len(body.captured), len(body.jaxpr.inputs) - len(body.captured)
     live = (False,) * consts + (True,) * count
 
-    def make() -> Made:
+    def make() -> TransformedJaxpr:
         made = forward(body.jaxpr, live, (True,) * count)
         known = (False,) * (len(made.captured) + consts)
-        found = divided(made.jaxpr, known + (True,) * count + (False,) * count).found
+        found = partial_eval(made.jaxpr, known + (True,) * count + (False,) * count).found
         if any(found[count:]):
             rule = f"{WHO}: matvec {called(matvec)} is not linear in its argument"
             raise TypeError(explain(rule, at=source.here()))
@@ -180,10 +175,9 @@ def _transposed(matvec: Any, body: Body) -> Made:
         jaxpr, captured = trace_to_jaxpr(derivative, avals, Origin("transpose"))
         whole = (False,) * len(captured) + live
         back = backward(jaxpr, whole, (True,) * count, (True,) * count)
-        return Made(back.jaxpr, [*back.captured, *captured], back.found)
+        return TransformedJaxpr(back.jaxpr, [*back.captured, *captured], back.found)
 
-    made: Made = derived(body.jaxpr, ("vecmat", consts), make)
-    return made
+    return derived(body.jaxpr, ("vecmat", consts), make)
 
 
 # ---- the public function ----------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hloom.control.higher_order.canonical import canonical
 from hloom.control.higher_order.derive import batched, forward, joined, pick, place
 from hloom.control.higher_order.functions import Body, arrays_of, trace, trace_holding
 from hloom.control.higher_order.mismatches import check_callable
-from hloom.control.higher_order.structured import Solved, takes
+from hloom.control.higher_order.primitive import Solved, takes
 from hloom.control.jit.primitive import jit_p
 from hloom.control.solve.linear_operators import Operator, check_types, promoted, solution
 from hloom.core.array import Array
@@ -55,45 +55,43 @@ class Root(Solved):
 
     parameters = Equations
 
-    def infer(self, *avals: ShapedArray, **params: Any) -> list[ShapedArray]:
-        takes(WHO, avals, params["solve"])
-        return Equations(**params).solve.out_avals
+    def infer(self, *avals: ShapedArray, p: Equations) -> list[ShapedArray]:
+        takes(WHO, avals, p.solve)
+        return p.solve.out_avals
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: Equations
     ) -> tuple[list[Any], list[Any]]:
-        system = Equations(**params)
-        size, count = len(primals) - system.num_leaves, system.num_leaves
+        size, count = len(primals) - p.num_leaves, p.num_leaves
         consts, live = primals[:size], tuple(t is not None for t in tangents[:size])
-        outs, none = self(*primals, **params), [None] * len(primals[size:])
+        outs, none = self(*primals, **p._asdict()), [None] * len(primals[size:])
         x, rest = outs[:count], [None] * (len(outs) - count)
-        made = forward(system.function, live + (False,) * count)
-        if not any(made.found) or system.tangent_solve is None:
+        made = forward(p.function, live + (False,) * count)
+        if not any(made.found) or p.tangent_solve is None:
             return outs, none + rest
         given = [*made.captured, *consts, *x, *pick(tangents[:size], live)]
         results = jit_p.apply(given, {"name": "function", "jaxpr": made.jaxpr})
         moved = place(results[count:], made.found)
         y = [linear.zeros(v.aval) if t is None else t for t, v in zip(moved, results)]
-        params = {"name": "tangent_solve", "jaxpr": system.tangent_solve}
-        dots = jit_p.apply([*consts, *x, *y], params)
+        inside = {"name": "tangent_solve", "jaxpr": p.tangent_solve}
+        dots = jit_p.apply([*consts, *x, *y], inside)
         kept = [neg(t) if dtypes.in_domain(t.aval.dtype, "inexact") else None for t in dots]
         return outs, kept + rest
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], p: Equations
     ) -> tuple[list[Any], list[int]]:
-        system = Equations(**params)
-        consts = len(operands) - system.num_leaves
+        consts = len(operands) - p.num_leaves
         flags = tuple(a is not None for a in batch_axes[:consts])
         moved = [x if a is None else move(x, a, 0) for x, a in zip(operands[:consts], batch_axes)]
         guess = [to_axis(x, a, 0, size) for x, a in zip(operands[consts:], batch_axes[consts:])]
-        mades = []
-        for jaxpr in system[:3]:
+        transformed = []
+        for jaxpr in p[:3]:
             if jaxpr is not None:
                 rest = (True,) * (len(jaxpr.inputs) - consts)
                 made = batched(jaxpr, size, flags + rest, (True,) * len(jaxpr.outputs))
-                mades.append((made.jaxpr, made.captured))
-        new, captured = _system(mades, system.num_leaves)
+                transformed.append((made.jaxpr, made.captured))
+        new, captured = _system(transformed, p.num_leaves)
         outs = self(*captured, *moved, *guess, **new._asdict())
         return outs, [0] * len(outs)
 
@@ -102,10 +100,10 @@ root_p = Root("custom_root")
 
 
 def _system(
-    mades: Sequence[tuple[Jaxpr, Sequence[Array]]], num_leaves: int
+    transformed: Sequence[tuple[Jaxpr, Sequence[Array]]], num_leaves: int
 ) -> tuple[Equations, list[Array]]:
     """Two or three Jaxprs with one row of constants."""
-    jaxprs, captured = joined(mades)
+    jaxprs, captured = joined(transformed)
     made: list[Jaxpr | None] = [*map(canonical, jaxprs), None]
     solve, function, tangent_solve = made[:3]
     assert solve is not None and function is not None

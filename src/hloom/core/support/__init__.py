@@ -1,1 +1,1 @@
-"""What the mechanism leans on: the user's lines, signatures, checks, tables of programs."""
+"""What the mechanism uses: the user's lines, signatures, checks, tables of executables."""

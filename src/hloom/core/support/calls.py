@@ -19,8 +19,10 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.context import current
 from hloom.core.support import source
 from hloom.core.support.frames import entries, hide, is_said
+from hloom.core.support.width import DEEPEST, holds_wide, wide
 from hloom.errors import ArgumentError
 from hloom.errors.rewriting import grouped, renamed
 from hloom.errors.texts import explain
@@ -42,13 +44,32 @@ _OF_NUMBERS = ("array", "asarray")  # functions that take one list, of numbers t
 
 def told(fun: F, name: str = "") -> F:
     """The function, called `name`, with errors for wrong calls that say how it is called."""
+    return _wrapped(fun, name or fun.__name__, operands=False)
+
+
+def public(fun: F, name: str = "") -> F:
+    """A function of `hloom.numpy` as users call it.
+
+    Errors for wrong calls say how it is called, and 64-bit types are on in it if one of its
+    arguments is a 64-bit Array (`hloom.core.support.width`).
+    """
+    return _wrapped(fun, name or fun.__name__, operands=True)
+
+
+def _wrapped(fun: F, name: str, operands: bool) -> F:
+    """One wrapper for both, since each would cost a call; `operands`: the arguments are arrays."""
+    get = current.get
 
     @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
+            if operands and (holds_wide(args) or (kwargs and holds_wide(kwargs.values()))):
+                if not get().config.enable_x64:
+                    with wide():
+                        return fun(*args, **kwargs)
             return fun(*args, **kwargs)
         except Exception as error:
-            better = retold(fun, name or fun.__name__, args, kwargs, error)
+            better = retold(fun, name, args, kwargs, error)
             hide(better or error)
             if better is None:
                 raise
@@ -57,23 +78,24 @@ def told(fun: F, name: str = "") -> F:
     return cast(F, call)
 
 
-def tell(namespace: dict[str, Any], module: str) -> None:
-    """Let the functions of a public module be `told`; those of `numpy.eager` are already.
+def publish(namespace: dict[str, Any], module: str) -> None:
+    """Make the functions of a module `public`, but for those whose decorator has done it.
 
     Inside the package they are imported from where they are defined, and called directly.
     """
     made: dict[FunctionType, Any] = {}  # two names of one function stay so
     for name, fun in list(namespace.items()):
-        if isinstance(fun, FunctionType) and not name.startswith("_") and is_plain(fun):
+        if not name.startswith("_") and is_plain(fun):
             if fun not in made:
-                made[fun] = told(fun)
+                made[fun] = public(fun)
                 made[fun].__module__ = module  # pickle finds it there
             namespace[name] = made[fun]
 
 
-def is_plain(fun: FunctionType) -> bool:
-    """Whether a function is hloom's, and not made by a decorator that is `told` itself."""
-    return fun.__module__.startswith("hloom.") and not hasattr(fun, "tells")
+def is_plain(fun: Any) -> bool:
+    """Whether it is a function of hloom's, and not made by a decorator that makes it public."""
+    ours = isinstance(fun, FunctionType) and fun.__module__.startswith("hloom.")
+    return ours and not hasattr(fun, "is_public")
 
 
 def retold(
@@ -114,7 +136,6 @@ _MISTAKEN = (TypeError, ValueError)
 # What tells a user what is wrong with an argument; the others are made ArgumentErrors.
 _KEPT = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError)
 _BARE = (*_KEPT, AttributeError, KeyError, AssertionError, UnboundLocalError)
-DEEPEST = 64  # the dimensions that an array has at most
 
 
 def named(name: str, bound: dict[str, Any], error: Exception) -> Exception | None:

@@ -1,4 +1,4 @@
-"""Where core meets the engines: what a compiled program is, and who is there to compile.
+"""What core knows of the engines: what an executable is, and which engine compiles it.
 
 core imports no engine.  `hloom.engines` fills `ENGINES` when the package is imported, and the rest
 of core asks here.
@@ -16,7 +16,10 @@ from hloom.core.support import source
 
 
 class Executable(NamedTuple):
-    """A compiled program: `execute(buffers).consume_with_handlers(handlers)` gives buffers."""
+    """A compiled Jaxpr, in jaxlib's calling convention: `results.one` and `results.many` run it.
+
+    `execute(buffers).consume_with_handlers(handlers)` gives buffers of the types `outs`.
+    """
 
     execute: Callable[[list[Any]], Any]
     handlers: list[Any]
@@ -24,7 +27,7 @@ class Executable(NamedTuple):
 
 
 class Engines(dict[str, Any]):
-    """Engines by name; one that is not there yet is loaded by `load`."""
+    """Engines by name; `load` makes one when it is first asked for."""
 
     load: Callable[[str], Any]
 

@@ -75,7 +75,7 @@ def _tell_of_ndarray(error: Exception, place: Source | None) -> None:
         error.args = (explain(rule, ways=ways, at=at),)
 
 
-# What a tracer said last that was asked for an integer.
+# The last error text of a tracer that was asked for an integer.
 asked: ContextVar[str] = ContextVar("hloom_asked", default="")
 
 
@@ -100,7 +100,7 @@ def locate(error: Exception, place: Source | None) -> None:
 
 
 def whereabouts(error: Exception) -> tuple[Source | None, bool]:
-    """Where the user's program stood when the error was raised, and whether the package raised it.
+    """The user's line at which the error was raised, and whether the package raised it.
 
     The traceback begins where the error is looked at; without a user's frame in it, the user's
     innermost call is what called the package.

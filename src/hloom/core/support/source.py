@@ -169,12 +169,12 @@ def here() -> Location | None:
     return resolve(capture())
 
 
-# The code is kept: else another may come to have its id.
+# The table references the code objects, so that no other gets the same id.
 _seen: dict[tuple[int, int], CodeType] = {}
 
 
 def dropped(depth: int = 3) -> Source | None:
-    """Where the user's program throws away what this call gives, told once for each place.
+    """Where the user's program throws away what this call gives; each place is reported once.
 
     A call that is a statement by itself is followed by the instruction POP_TOP.  It has to be
     the user's own: the caller at that depth, as a rule the one of what calls what calls this.

@@ -2,19 +2,17 @@
 
 Only flags are checked ahead, since anything is true or false.  After an error the arguments are
 compared with the function's annotations, and the first that is not what its annotation says is
-told; so right calls cost no more.
+reported; so right calls cost no more.
 """
 
 from __future__ import annotations
 
 import sys
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter, signature
-from operator import index
 from re import match, search
-from types import UnionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,9 +20,9 @@ import numpy as np
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import NotAnArray
+from hloom.core.support.annotations import LENIENT, LIMIT, shown, test_of, words_of
 from hloom.core.support.calls import from_users, plain, retold
 from hloom.core.support.frames import hide
-from hloom.core.support.parameters import LIMIT, words_of
 from hloom.core.support.source import is_ours
 from hloom.errors import ArgumentError, UnsupportedError
 from hloom.errors.kinds import KINDS
@@ -55,12 +53,12 @@ def strict(fun: F) -> F:
         except Exception as error:
             if is_ours(sys._getframe(1).f_code.co_filename):
                 raise  # the function that the user called will name itself
-            told = _told(fun, args, kwargs, error)
-            if told is None:
+            better = _explained(fun, args, kwargs, error)
+            if better is None:
                 hide(error)
                 raise
-            hide(told)
-            raise told from told.__cause__
+            hide(better)
+            raise better from better.__cause__
 
     return typing.cast(F, called)
 
@@ -80,16 +78,16 @@ def _check_flag(fun: Callable[..., Any], name: str, value: Any) -> None:
     raise ArgumentError(_unfit(fun, name, "True or False", value))
 
 
-def _told(
+def _explained(
     fun: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: Exception
 ) -> Exception | None:
     """A better error, or None where there is none: it is the user's own, or says enough."""
     name = fun.__name__
-    told_already = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
-    if told_already or from_users(error.__traceback__):
+    is_explained = type(error).__module__ == "hloom.errors" and not isinstance(error, KINDS)
+    if is_explained or from_users(error.__traceback__):
         return None
     if isinstance(error, NotImplementedError) and "\n  at " in str(error):
-        return None  # an operation in a function of the user's has no rule: its line is told
+        return None  # an operation in a function of the user's has no rule: its line is in the text
     try:
         bound = signature(fun).bind(*args, **kwargs).arguments
     except TypeError:
@@ -101,14 +99,14 @@ def _told(
         return ArgumentError(_no_array(name, bound, error))
     hints = typing.get_type_hints(fun)
     for argument, value in _each(fun, bound):
-        if argument in hints and not fits(value, hints[argument]):
+        if argument in hints and not test_of(hints[argument], LENIENT)(value):
             return ArgumentError(_unfit(fun, argument, words_of(hints[argument]), value))
     if kind is not None and search(rf"\b{name}\b", str(error).split("\n", 1)[0]):
         return None
     given = ", ".join(f"{argument}={shown(value)}" for argument, value in bound.items())
-    told = (kind or ArgumentError)(f"{name}({given}): {str(error) or type(error).__name__}")
-    told.__cause__ = error  # it may be a fault of ours: the traceback tells
-    return told
+    better = (kind or ArgumentError)(f"{name}({given}): {str(error) or type(error).__name__}")
+    better.__cause__ = error  # it may be a fault of ours: the traceback tells
+    return better
 
 
 def _each(fun: Callable[..., Any], bound: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -155,51 +153,3 @@ def refuse_data(name: str, what: str, values: Any) -> None:
     if isinstance(values, (np.ndarray, Array)) and values.size > FEW:
         aval = ShapedArray(values.shape, values.dtype)
         raise ArgumentError(f"{name} takes {what} as a sequence of integers; got {aval}")
-
-
-def shown(value: Any) -> str:
-    """A value for an error text: arrays by their types, the rest by a short repr."""
-    if isinstance(value, Array):
-        return str(value.aval)
-    if isinstance(value, (list, tuple)) and any(isinstance(x, Array) for x in value):
-        return f"[{', '.join(map(shown, value))}]"
-    return f"{value!r:.80}"
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a public function may take the value for an argument with this annotation."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, UnionType):
-        return any(fits(value, part) for part in arguments)
-    if hint is int:
-        return _is_index(value)
-    if hint is str:
-        return isinstance(value, str)
-    if origin is tuple and arguments[-1] is not Ellipsis:
-        return (
-            _is_iterable(value)
-            and len(parts := list(value)) == len(arguments)
-            and all(map(fits, parts, arguments))
-        )
-    if origin in (tuple, list, Sequence, Iterable):
-        if isinstance(value, (str, bytes, dict)) or not _is_iterable(value):
-            return False
-        return arguments[0] is Any or all(fits(x, arguments[0]) for x in value)
-    if origin is Callable:
-        return callable(value)
-    return hint is not type(None) or value is None
-
-
-def _is_index(value: Any) -> bool:
-    try:
-        return not isinstance(value, bool) and -LIMIT <= index(value) < LIMIT
-    except Exception:
-        return False
-
-
-def _is_iterable(value: Any) -> bool:
-    try:
-        iter(value)
-    except TypeError:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""Bounded tables of compiled programs, and the one place that clears or counts them."""
+"""Bounded tables of executables, and the one place that clears or counts them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weakref import WeakSet
 from hloom.core.context import Config
 
 CAPACITY = 2048  # of one table
-LIMIT = 8192  # of all tables: a program takes 3 to 4 memory maps, and Linux allows a process 65,530
+LIMIT = 8192  # of all tables: an executable has 3 to 4 memory maps, and a Linux process 65,530
 
 
 class Table(dict[Any, Any]):
@@ -23,7 +23,7 @@ class Table(dict[Any, Any]):
         Table.everywhere.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table, ()  # programs belong to a process: pickled, it is empty
+        return Table, ()  # executables belong to a process: the copy is empty
 
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
@@ -73,11 +73,11 @@ class Tables(dict[Any, dict[Any, Any]]):
 
 
 def clear() -> None:
-    """Forget every compiled program and every table entry."""
+    """Forget every executable and every other entry of the tables."""
     for table in list(Table.everywhere):
         table.forget(len(table))
 
 
 def entries() -> int:
-    """How many programs are held."""
+    """How many executables the tables have."""
     return sum(len(table) for table in list(Table.everywhere))

@@ -13,6 +13,7 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.support import source
+from hloom.core.support.known import is_known
 from hloom.core.support.source import warn as warn
 from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ShapeError
@@ -136,7 +137,7 @@ def _traced_shape(shape: Any) -> Exception:
 
 def count_argument(name: str, parameter: str, value: Any) -> int:
     """An integer argument; raises TypeError for what is none, naming the parameter."""
-    if isinstance(value, Tracer) and value.concrete() is None:
+    if not is_known(value):
         raise errors.ConcretizationTypeError.parameter(name, parameter, value.traced())
     try:
         return index(value)
@@ -163,7 +164,7 @@ def refuse_out(name: str, out: Any, *, nests: bool = False) -> None:
         raise errors.ImmutableArrayError.output(name, code, at=place)
 
 
-def concrete_values(values: Sequence[Any]) -> bool:
+def without_arrays(values: Sequence[Any]) -> bool:
     """Whether none of the values is an Array: they are numbers, or NumPy's, known on the host."""
     return not any(isinstance(x, Array) or hasattr(x, "__jax_array__") for x in values)
 
@@ -175,7 +176,7 @@ def axis_argument(name: str, axis: Any, x: ShapedArray | int, parameter: str = "
     Raises AxisError when there is no such axis, TypeError for what is no integer, or a bool.
     """
     ndim = x if isinstance(x, int) else x.ndim
-    if isinstance(axis, Tracer) and axis.concrete() is None:
+    if not is_known(axis):
         raise errors.ConcretizationTypeError.parameter(name, parameter, axis.traced())
     try:
         found = index(None if isinstance(axis, bool) else axis)

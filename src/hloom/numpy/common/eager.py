@@ -1,8 +1,8 @@
 """One eager NumPy call is one executable: the decorators that make it so.
 
 A function of this layer is written once, in lax, for traced values.  Called eagerly, it is looked
-up by what it depends on (the arguments' types and the static values); a hit runs a program, a miss
-records the whole function, compiles it and stores it.  Under a trace the function is simply
+up by what it depends on (the arguments' types and the static values); a hit runs an executable, a
+miss records the whole function, compiles it and stores it.  Under a trace the function is simply
 inlined.
 
 `unary`, `binary` and `reduction` are for the commonest arities and cost about half a microsecond;
@@ -17,28 +17,26 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, update_wrapper, wraps
 from math import copysign
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hloom import dtypes, errors, tree
-from hloom.config import enable_x64
-from hloom.core.array import Array, from_buffer
+from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import Config, current
 from hloom.core.operands import as_array, from_numpy, weak_aval
 from hloom.core.record import trace_to_jaxpr
-from hloom.core.support import executable, source
+from hloom.core.support import executable, results, source
 from hloom.core.support.calls import retold, unknown_keyword
 from hloom.core.support.frames import hidden, hide
 from hloom.core.support.tables import Tables
+from hloom.core.support.width import holds_wide, keeps_width, wide
 from hloom.core.trace import Origin, Tracer
 from hloom.numpy.common.arguments import refuse_data, refuse_out
-from hloom.numpy.common.fitting import FLOATS, PROMOTED, Fitting, is_large
-from hloom.numpy.common.promotion import array_like
-from hloom.numpy.common.width import holds_wide, keeps_width
+from hloom.numpy.common.operands import array_like
+from hloom.numpy.common.python_integers import FLOATS, PROMOTED, Fitting, is_large
 
-_new = object.__new__
 LEAF = tree.structure(0)  # the structure of one array
 get = current.get
 
@@ -49,10 +47,10 @@ class Scalars(dict[Any, tuple[ShapedArray, Any]]):
 
     Zeros are kept by sign (0.0 == -0.0) and NaN, which no key equals, not at all.  Integers beyond
     0..127, which not every dtype holds, have an aval of their own, `large`: the general way, which
-    checks that they fit, lets it find programs for dtypes that hold all of them.
+    checks that they fit, lets it find executables for dtypes that hold all of them.
     """
 
-    CAPACITY = 256  # 4096, filled between results, slowed programs with many results for good
+    CAPACITY = 256  # 4096, filled between results, slowed executables with many results for good
 
     def __init__(self, cls: type, x64: bool):
         super().__init__()
@@ -118,23 +116,18 @@ class Operands(dict[Any, Any]):
 OPERANDS = Operands()
 
 
-# ---- programs -----------------------------------------------------------------------------------
-class Program(NamedTuple):
-    """What a table holds: `outs` is one aval when the function returns one array."""
-
-    execute: Callable[[list[Any]], Any]
-    handlers: list[Any]
-    outs: Any
-    write: Callable[[Sequence[Any]], Any] | None = None
+# ---- executables --------------------------------------------------------------------------------
+# What a table holds: a function from the operands' buffers to what the NumPy function returns.
+Run = Callable[[list[Any]], Any]
 
 
 def build(
     body: Callable[..., Any],
     avals: Sequence[ShapedArray],
     name: str,
-    store: Callable[[Program], Any],
+    store: Callable[[Run], Any],
 ) -> Any:
-    """Record the function for these types, compile it at the fast tier, and store the program."""
+    """Record the function for these types, compile it at the fast tier, and store how it is run."""
     out_tree: Any = None
 
     def flat(*xs: Any) -> list[Any]:
@@ -149,15 +142,10 @@ def build(
     held = [x._buf for x in captured]
 
     compiled = executable.compile_jaxpr(jaxpr, get().config, name=name, tier="fast")
-    execute = partial(_with_captured, compiled.execute, held) if held else compiled.execute
     if out_tree == LEAF:
-        return store(Program(execute, compiled.handlers, compiled.outs[0]))
-    write = partial(tree.unflatten, out_tree)
-    return store(Program(execute, compiled.handlers, compiled.outs, write))
-
-
-def _with_captured(execute: Callable[[list[Any]], Any], held: list[Any], buffers: list[Any]) -> Any:
-    return execute(held + buffers)
+        return store(results.one(compiled, held))
+    run = results.many(compiled, held)
+    return store(lambda buffers: tree.unflatten(out_tree, run(buffers)))
 
 
 def run(
@@ -169,11 +157,15 @@ def run(
     *,
     fitting: Fitting = PROMOTED,
 ) -> Any:
-    """The general way for a fixed list of array operands; the body sees arrays or tracers."""
-    context = get()
-    if not context.config.enable_x64 and holds_wide(operands):
-        with enable_x64():
+    """The general way for a fixed list of array operands; the body sees arrays or tracers.
+
+    It keeps the operands' width: the functions of `unary`, `binary` and `reduction` are public as
+    they are, with their fast path before this.
+    """
+    if holds_wide(operands) and not get().config.enable_x64:
+        with wide():
             return run(body, tables, name, operands, statics, fitting=fitting)
+    context = get()
     if context.key is None:
         return body(*operands)
     try:
@@ -183,19 +175,19 @@ def run(
         buffers = [x._buf for x in arrays]  # a leaked tracer says so here
         table = tables[context.key]
         key = avals[0] if len(avals) == 1 and not statics else (*avals, *statics)
-        program = table.get(key)
-        if program is None:
-            program = build(body, avals, name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
+        found = table.get(key)
+        if found is None:
+            found = build(body, avals, name, lambda run: table.store(key, run))  # type: ignore[attr-defined]
         if len(operands) > 1 and any(map(is_large, fitted)) and fitting.holds(operands):
             _let_find(table, key, operands)
-        return finish(program, buffers, name, arrays)
+        return finish(found, buffers, name, arrays)
     except Exception as error:
         hide(error)
         raise
 
 
 def _let_find(table: Any, key: Any, operands: Sequence[Any]) -> None:
-    """Let the fast path find a program for large integers, which none beside them is too large."""
+    """Index the executable under the large-integer key too: every default integer fits here."""
     scalars = OPERANDS[get().key]
     try:
         avals = [x.aval if x.__class__ is Array else scalars[x.__class__][x][0] for x in operands]
@@ -204,15 +196,12 @@ def _let_find(table: Any, key: Any, operands: Sequence[Any]) -> None:
     table.alias(key, tuple(avals))
 
 
-def finish(program: Program, buffers: list[Any], name: str, arrays: Sequence[Array]) -> Any:
-    """Execute, and wrap the results."""
+def finish(run: Run, buffers: list[Any], name: str, arrays: Sequence[Array]) -> Any:
+    """Run an executable; a failure is explained."""
     try:
-        results = program.execute(buffers).consume_with_handlers(program.handlers)
+        return run(buffers)
     except RuntimeError as error:
         raise executable.explain(error, name, arrays) from None
-    if program.write is None:
-        return from_buffer(results[0], program.outs)
-    return program.write(list(map(from_buffer, results, program.outs)))
 
 
 @hidden
@@ -228,9 +217,6 @@ def refuse(name: str, out: Any, where: Any, fun: Any = None, wrong: Any = None) 
         )
 
 
-general_run = run
-
-
 # ---- decorators ---------------------------------------------------------------------------------
 def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
     """Decorate a function of one array."""
@@ -241,27 +227,26 @@ def unary(fun: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(x: Any, /, out: Any = None, where: Any = None, **wrong: Any) -> Any:
         if x.__class__ is Array and out is None is where and not wrong:
             try:
-                execute, handlers, aval, _ = tables[get().key][x.aval]
-                r = _new(Array)
-                (r._buf,) = execute([x._buf]).consume_with_handlers(handlers)
-                r.aval = aval
-                return r
+                return tables[get().key][x.aval]([x._buf])
             except (KeyError, RuntimeError):
                 pass  # unknown yet, or failing: the general way says why
         refuse(name, out, where, fun, wrong)
         return run(fun, tables, name, (x,))
 
-    call.tells = True  # type: ignore[attr-defined]
+    call.is_public = True  # type: ignore[attr-defined]
     return call
 
 
-def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Callable[..., Any]:
+def binary(fun: Callable[[Any, Any], Any], general: Callable[..., Any] = run) -> Callable[..., Any]:
     """Decorate a function of two arrays; `call.tables` are shared with the operator.
 
-    `run` is the general way, for functions that look at Python scalars in ways of their own.
+    `general` answers what the tables can't; some functions look at Python scalars first.
     """
     tables = Tables()
     name = fun.__name__.strip("_")
+    inlines = general is run  # a trace then needs nothing but the function
+    if not inlines:
+        general = keeps_width(general)
 
     @wraps(fun)
     def call(x1: Any, x2: Any, /, out: Any = None, where: Any = None, **wrong: Any) -> Any:
@@ -269,32 +254,26 @@ def binary(fun: Callable[[Any, Any], Any], run: Callable[..., Any] = run) -> Cal
             key = get().key
             if x1.__class__ is Array and out is None is where and not wrong:
                 if x2.__class__ is Array:
-                    execute, handlers, aval, _ = tables[key][x1.aval, x2.aval]
-                    buffers = [x1._buf, x2._buf]
-                else:
-                    aval, buf = OPERANDS[key][x2.__class__][x2]
-                    execute, handlers, aval, _ = tables[key][x1.aval, aval]
-                    buffers = [x1._buf, buf]
-                r = _new(Array)
-                (r._buf,) = execute(buffers).consume_with_handlers(handlers)
-                r.aval = aval
-                return r
+                    return tables[key][x1.aval, x2.aval]([x1._buf, x2._buf])
+                aval, buf = OPERANDS[key][x2.__class__][x2]
+                return tables[key][x1.aval, aval]([x1._buf, buf])
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
         refuse(name, out, where, fun, wrong)
-        return run(fun, tables, name, (x1, x2))
+        return general(fun, tables, name, (x1, x2))
 
-    call.tells = True  # type: ignore[attr-defined]
+    call.is_public = True  # type: ignore[attr-defined]
     call.tables = tables  # type: ignore[attr-defined]
-    call.run = run  # type: ignore[attr-defined]
+    call.general = general  # type: ignore[attr-defined]
+    call.inlines = inlines  # type: ignore[attr-defined]
     return call
 
 
-binary_floats = partial(binary, run=partial(run, fitting=FLOATS))
+binary_floats = partial(binary, general=partial(run, fitting=FLOATS))
 
 
 def ternary(
-    fun: Callable[[Any, Any, Any], Any], run: Callable[..., Any] = run
+    fun: Callable[[Any, Any, Any], Any], general: Callable[..., Any] = run
 ) -> Callable[..., Any]:
     """Decorate a function of three arrays; the last two may be Python scalars on the fast path."""
     tables = Tables()
@@ -312,14 +291,10 @@ def ternary(
                 aval3, buf3 = (
                     (x3.aval, x3._buf) if x3.__class__ is Array else scalars[x3.__class__][x3]
                 )
-                execute, handlers, aval, _ = tables[key][x1.aval, aval2, aval3]
-                r = _new(Array)
-                (r._buf,) = execute([x1._buf, buf2, buf3]).consume_with_handlers(handlers)
-                r.aval = aval
-                return r
+                return tables[key][x1.aval, aval2, aval3]([x1._buf, buf2, buf3])
         except (KeyError, RuntimeError, TypeError, ValueError):
             pass
-        return run(fun, tables, name, (x1, x2, x3))
+        return general(fun, tables, name, (x1, x2, x3))
 
     return call
 
@@ -337,52 +312,42 @@ def operators(
     `stranger` answers where the other operand is no array and no number.
     """
     tables: Tables = function.tables  # type: ignore[attr-defined]
-    run: Callable[..., Any] = function.run  # type: ignore[attr-defined]
+    general: Callable[..., Any] = function.general  # type: ignore[attr-defined]
+    inlines: bool = function.inlines  # type: ignore[attr-defined]
     fun: Callable[..., Any] = function.__wrapped__  # type: ignore[attr-defined]
     name = fun.__name__.strip("_")
-    inlines = run is general_run  # a trace then needs nothing but the function
 
     def forward(self: Any, other: Any) -> Any:
         key = get().key
         if key is not None:
             try:
                 if other.__class__ is Array:
-                    execute, handlers, out, _ = tables[key][self.aval, other.aval]
-                    buffers = [self._buf, other._buf]
-                else:
-                    aval, buf = OPERANDS[key][other.__class__][other]
-                    execute, handlers, out, _ = tables[key][self.aval, aval]
-                    buffers = [self._buf, buf]
-                r = _new(Array)
-                (r._buf,) = execute(buffers).consume_with_handlers(handlers)
-                r.aval = out
-                return r
+                    return tables[key][self.aval, other.aval]([self._buf, other._buf])
+                aval, buf = OPERANDS[key][other.__class__][other]
+                return tables[key][self.aval, aval]([self._buf, buf])
             except (KeyError, RuntimeError, TypeError, ValueError):
                 pass
         if key is None and inlines and not self.aval.is_wide and inlined(other):
             return fun(self, other)
         if not is_operand(other):
             return stranger(self, other)
-        return run(fun, tables, name, (self, other))
+        return general(fun, tables, name, (self, other))
 
     def reflected(self: Any, other: Any) -> Any:
         key = get().key
         if key is not None:
             try:
                 aval, buf = OPERANDS[key][other.__class__][other]
-                execute, handlers, out, _ = tables[key][aval, self.aval]
-                r = _new(Array)
-                (r._buf,) = execute([buf, self._buf]).consume_with_handlers(handlers)
-                r.aval = out
-                return r
+                return tables[key][aval, self.aval]([buf, self._buf])
             except (KeyError, RuntimeError, TypeError, ValueError):
                 pass
         if key is None and inlines and not self.aval.is_wide and inlined(other):
             return fun(other, self)
         if not is_operand(other):
             return stranger(self, other)
-        return run(fun, tables, name, (other, self))
+        return general(fun, tables, name, (other, self))
 
+    forward.is_public = reflected.is_public = True  # type: ignore[attr-defined]
     return forward, reflected
 
 
@@ -429,16 +394,10 @@ def reduction(
 
     def call(a: Any, axis: Any = None, *args: Any, keepdims: Any = False, **kwargs: Any) -> Any:
         if not args and not kwargs:
-            # (0, 1.0) equals (0, 1), and must not find its program.
+            # (0, 1.0) equals (0, 1), and must not find its executable.
             if a.__class__ is Array and (axis.__class__ is not tuple or _is_integers(axis)):
                 try:
-                    execute, handlers, out, _ = tables[get().key][
-                        a.aval, axis, axis.__class__, keepdims
-                    ]
-                    r = _new(Array)
-                    (r._buf,) = execute([a._buf]).consume_with_handlers(handlers)
-                    r.aval = out
-                    return r
+                    return tables[get().key][a.aval, axis, axis.__class__, keepdims]([a._buf])
                 except (KeyError, RuntimeError, TypeError):
                     pass
             if keepdims.__class__ is bool and (
@@ -450,7 +409,7 @@ def reduction(
             kwargs["keepdims"] = keepdims
         return rarer(a, axis, *args, **kwargs)
 
-    call.tells = True  # type: ignore[attr-defined]
+    call.is_public = True  # type: ignore[attr-defined]
     return update_wrapper(call, fun)
 
 
@@ -466,11 +425,7 @@ def planned(fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def call(x: Any, plan: Any) -> Any:
         if x.__class__ is Array:
             try:
-                execute, handlers, aval, _ = tables[get().key][x.aval, plan]
-                r = _new(Array)
-                (r._buf,) = execute([x._buf]).consume_with_handlers(handlers)
-                r.aval = aval
-                return r
+                return tables[get().key][x.aval, plan]([x._buf])
             except (KeyError, RuntimeError):
                 pass
         return run(lambda operand: fun(operand, plan), tables, name, (x,), (plan,))
@@ -492,12 +447,7 @@ def planned_sequence(fun: Callable[[Sequence[Any], Any], Any]) -> Callable[[Any,
 
     def call(xs: Any, plan: Any) -> Any:
         try:
-            execute, handlers, aval, write = tables[get().key][(*[x.aval for x in xs], plan)]
-            if write is None:
-                r = _new(Array)
-                (r._buf,) = execute([x._buf for x in xs]).consume_with_handlers(handlers)
-                r.aval = aval
-                return r
+            return tables[get().key][(*[x.aval for x in xs], plan)]([x._buf for x in xs])
         except (KeyError, AttributeError, RuntimeError):
             pass
         return run(lambda *operands: fun(operands, plan), tables, name, xs, (plan,))
@@ -510,18 +460,16 @@ def function(
     *,
     static: Iterable[str] | None = None,
     sequences: Iterable[str] = (),
-    exact: Iterable[str] = (),
 ) -> Any:
     """Decorate a function of any signature.
 
     Parameters annotated or named in `static` are static: they must be hashable (lists become
-    tuples) and select the program.  Those in `sequences` are sequences of arrays.  All others are
-    arrays, or None.  Without `static`, the parameters whose usual names say so are static (`axis`,
-    `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).  Those in `exact`, given by keyword, are
-    computed with in 64 bits, which says nothing about the result.
+    tuples) and select the executable.  Those in `sequences` are sequences of arrays.  All others
+    are arrays, or None.  Without `static`, the parameters whose usual names say so are static
+    (`axis`, `dtype`, `keepdims`, `shape`, ..: see STATIC_NAMES).
     """
     if fun is None:
-        return partial(function, static=static, sequences=sequences, exact=exact)
+        return partial(function, static=static, sequences=sequences)
     parameters = list(inspect.signature(fun).parameters.values())
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
@@ -531,7 +479,6 @@ def function(
     name = fun.__name__.strip("_")
 
     @wraps(fun)
-    @partial(keeps_width, exact=exact)
     def call(*args: Any, **kwargs: Any) -> Any:
         context = get()
         if context.key is None:
@@ -557,7 +504,7 @@ def _sorted_out(
     name: str, given: Iterable[tuple[Any, Any]], statics: frozenset[str], lists: frozenset[str]
 ) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
     """What each argument is, (None, static value) or (count, sequence class), -1 for one array;
-    the arrays among them; and what selects the program besides their types."""
+    the arrays among them; and what selects the executable besides their types."""
     plan: list[tuple[Any, Any]] = []
     arrays: list[Any] = []
     key: list[Any] = []
@@ -589,12 +536,13 @@ def run_function(
     key = (*[x.aval for x in arrays], *statics)
     buffers = [x._buf for x in arrays]
     try:
-        program = table.get(key)
+        found = table.get(key)
     except TypeError:
         raise _unhashable(name, statics) from None
-    if program is None:
-        program = build(body, [x.aval for x in arrays], name, lambda p: table.store(key, p))  # type: ignore[attr-defined]
-    return finish(program, buffers, name, arrays)
+    if found is None:
+        avals = [x.aval for x in arrays]
+        found = build(body, avals, name, lambda run: table.store(key, run))  # type: ignore[attr-defined]
+    return finish(found, buffers, name, arrays)
 
 
 STATIC_NAMES = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hloom.core.array import text_of
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 
 get_printoptions = np.get_printoptions
 printoptions = np.printoptions

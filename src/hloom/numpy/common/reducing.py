@@ -14,8 +14,8 @@ from hloom.core.context import current
 from hloom.core.support.source import here, warn
 from hloom.errors import ArgumentError, ShapeError, TruncationWarning
 from hloom.numpy.common.arguments import axis_argument
-from hloom.numpy.common.fitting import check_bounds, fit
-from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_to
+from hloom.numpy.common.python_integers import check_bounds, fit
 from hloom.ops.common.linear import constant
 from hloom.ops.pointwise.compare import ne, select_n
 from hloom.ops.pointwise.convert import convert_element_type, convert_element_type_p

@@ -18,10 +18,10 @@ from hloom.core.context import current
 from hloom.core.operands import as_array, scalar, unmasked, weak_aval
 from hloom.core.support import source
 from hloom.core.support.calls import TOO_DEEP, is_too_deep
+from hloom.core.support.width import holds_wide
 from hloom.core.trace import Tracer
 from hloom.errors.rewriting import argument
 from hloom.numpy.common.arguments import warn
-from hloom.numpy.common.width import holds_wide
 from hloom.ops.pointwise.convert import convert_element_type_p
 from hloom.ops.shapes.slicing import stack
 
@@ -46,7 +46,7 @@ def from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None = Non
 
 def _from_sequence(name: str, x: Sequence[Any], dtype: np.dtype[Any] | None) -> Array:
     if is_plain(x):
-        return put(plain_value(name, x, dtype))
+        return put(_read(name, x, dtype))
     elements = list(leaves(x))
     for element in elements:
         if isinstance(element, np.ndarray):
@@ -75,7 +75,7 @@ def is_plain(x: Sequence[Any]) -> bool:
 
 
 def leaves(x: Any) -> Iterator[Any]:
-    """What stands in the nested lists, depth first."""
+    """The elements of nested lists, depth first."""
     if isinstance(x, (list, tuple)):
         for each in x:
             yield from leaves(each)
@@ -87,6 +87,10 @@ def plain_value(name: str, x: Any, dtype: np.dtype[Any] | None) -> NDArray:
     """NumPy's reading of numbers and lists, in `dtype` or in the default dtype of their kind."""
     if x.__class__ not in NUMBERS and not (x.__class__ in _LISTS and is_plain(x)):
         _refuse_text(name, x)  # NumPy would read numbers out of it
+    return _read(name, x, dtype)
+
+
+def _read(name: str, x: Any, dtype: np.dtype[Any] | None) -> NDArray:
     try:
         if dtype is not None and dtype.isbuiltin == 1:
             return np.array(x, dtype=dtype)

@@ -22,10 +22,9 @@ from hloom.core.support import executable
 from hloom.core.support.frames import hidden
 from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ArgumentError, ShapeError
-from hloom.numpy.common import promotion
 from hloom.numpy.common.arguments import check_order, dtype_argument, shape_argument
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.sequences import NUMBERS, from_sequence, plain_value, put, unfit
-from hloom.numpy.common.width import keeps_width
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.pointwise.convert import convert_element_type_p, numpy_convert
 from hloom.ops.pointwise.convert import copy as copy_on_device
@@ -325,7 +324,7 @@ def zeros(
     """An array of zeros; the default dtype is float32 (float64 when 64-bit types are on).
 
     Raises TypeError for a shape that is not of integers, ValueError for negative sizes, MemoryError
-    for more than there is room for.
+    for more than the memory holds.
 
     >>> jnp.zeros((2, 3), dtype=int)
     Array([[0, 0, 0],
@@ -423,7 +422,7 @@ def _full(name: str, shape: tuple[int, ...], fill_value: Any, dtype: Any) -> Arr
         )
     if aval.shape == shape:
         return value
-    return promotion.broadcast_to(value, shape)
+    return broadcast_to(value, shape)
 
 
 def _check_broadcast(name: str, given: tuple[int, ...], shape: tuple[int, ...]) -> None:
@@ -497,19 +496,17 @@ def _aval_like(name: str, a: Any, dtype: Any, shape: Any) -> ShapedArray:
         found = dtypes.canonicalize(a.dtype, get().config.enable_x64)
         aval = ShapedArray(tuple(a.shape), found, bool(getattr(a, "weak_type", False)))
     else:
-        aval = promotion.array_like(name, a).aval
+        aval = array_like(name, a).aval
     if dtype is not None:
         aval = aval.update(dtype=dtype_argument(name, dtype), weak_type=False)
     return aval if shape is None else aval.update(shape=shape_argument(name, shape))
 
 
-@keeps_width
 def _constant_like(name: str, a: Any, value: int, dtype: Any, shape: Any, device: Any) -> Array:
     check_device(name, device)
     return _filled(name, _aval_like(name, a, dtype, shape), value)
 
 
-@keeps_width
 def full_like(
     a: Any,
     fill_value: Any,

@@ -6,16 +6,17 @@ off their answers are 32-bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from hloom import dtypes, errors
+from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.context import current
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.arguments import axes_argument
+from hloom.numpy.common.operands import array_like
 
 can_cast = dtypes.can_cast
 finfo = dtypes.finfo
@@ -42,7 +43,7 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that arrays, numbers and dtypes are promoted to together.
 
-    None stands for the default float.  Raises ValueError without arguments.  Differs from NumPy as
+    None means the default float.  Raises ValueError without arguments.  Differs from NumPy as
     `promote_types` does.
 
     >>> jnp.result_type(jnp.int8(1), 2.5)
@@ -188,21 +189,8 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
     (6, 3)
     """
     sizes = shape(a)
-    axes = (
-        range(len(sizes))
-        if axis is None
-        else [axis]
-        if isinstance(axis, (int, np.integer))
-        else axis
-    )
-    total = 1
-    for each in axes:
-        if not -len(sizes) <= index(each) < len(sizes):
-            raise errors.AxisError(index(each), len(sizes))
-        total *= sizes[each]
-    if len({index(each) % len(sizes) for each in axes}) < len(axes):
-        raise ValueError(f"size: repeated axis in {tuple(axes)}")
-    return total
+    axes = range(len(sizes)) if axis is None else axes_argument("size", axis, len(sizes))
+    return math.prod([sizes[each] for each in axes])
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:

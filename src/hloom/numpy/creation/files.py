@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from hloom.core.array import Array
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.creation.creation import array
 
 NDArray = np.ndarray[Any, Any]

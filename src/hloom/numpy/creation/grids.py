@@ -8,9 +8,10 @@ import numpy as np
 
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
+from hloom.core.support.width import keeps_width
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import dtype_argument, shape_argument
-from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.common.operands import array_like, promote_dtypes
 from hloom.numpy.creation.creation import asarray, static
 from hloom.numpy.creation.ranges import arange, iota, linspace
 from hloom.ops.common.linear import broadcast_in_dim, move
@@ -150,6 +151,7 @@ class Joiner:
         self._name = name
         self._defaults = axis, ndmin, trans1d
 
+    @keeps_width
     def __getitem__(self, key: Any) -> Array:
         items = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, trans1d = self._defaults

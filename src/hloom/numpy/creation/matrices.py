@@ -15,10 +15,10 @@ from hloom.control.devices import check_device
 from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
-from hloom.core.trace import Tracer
+from hloom.core.support.known import is_known
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import count_argument, dtype_argument
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.creation.creation import static
 from hloom.numpy.creation.ranges import iota
 from hloom.ops.common.linear import broadcast_in_dim, constant, spread_scalar
@@ -42,7 +42,7 @@ def _sizes(name: str, rows: Any, columns: Any, k: Any) -> tuple[tuple[int, int],
 
 def _diagonal(name: str, k: Any, n: int, m: int) -> Any:
     """The number of a diagonal of an n by m matrix, an int or a traced i32; -n or m beyond it."""
-    if isinstance(k, Tracer) and k.concrete() is None and dtypes.in_domain(k.aval.dtype, "integer"):
+    if not is_known(k) and dtypes.in_domain(k.aval.dtype, "integer"):
         if not k.aval.shape:
             return clamp(constant(-n, INT32), convert_element_type(k, INT32), constant(m, INT32))
     return max(min(count_argument(name, "k", k), m), -n)

@@ -16,14 +16,14 @@ from hloom.core.array import Array, from_ndarray
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.operands import scalar, unmasked
+from hloom.core.support.known import is_known
 from hloom.core.support.strict import refuse_sharding
-from hloom.core.trace import Tracer
 from hloom.errors import ArgumentError, ConcretizationTypeError, ShapeError
-from hloom.numpy.common import eager, promotion
-from hloom.numpy.common.arguments import concrete_values, count_argument, dtype_argument
-from hloom.numpy.common.fitting import check_bounds
+from hloom.numpy.common import eager
+from hloom.numpy.common.arguments import count_argument, dtype_argument, without_arrays
+from hloom.numpy.common.operands import array_like, broadcast, broadcast_to, result_dtype
+from hloom.numpy.common.python_integers import check_bounds
 from hloom.numpy.common.sequences import put
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.creation.creation import static
 from hloom.ops.common.linear import move, spread_scalar
 from hloom.ops.pointwise.arithmetic import add, div, mul, sub
@@ -81,7 +81,6 @@ def arange(
     return _numbers(start, stop, step, dtype)
 
 
-@keeps_width
 def _numbers(start: Any, stop: Any, step: Any, dtype: Any) -> Array:
     """The general way of `arange`."""
     names = ("start", "stop", "step") if stop is not None else ("stop", "stop", "step")
@@ -106,7 +105,7 @@ def _bound(parameter: str, x: Any) -> Any:
     """One argument of `arange` as a Python or NumPy number."""
     if x is None or x.__class__ in (int, float):
         return x
-    if isinstance(x, Tracer) and x.concrete() is None:
+    if not is_known(x):
         raise ConcretizationTypeError.parameter("arange", parameter, x.traced())
     value = unmasked(x)
     if value.ndim:
@@ -186,8 +185,7 @@ def _arange(
     return static(ShapedArray((count,), dtype), on_host, traced)
 
 
-# ---- linspace and its kin -----------------------------------------------------------------------
-@keeps_width
+# ---- linspace, logspace, geomspace --------------------------------------------------------------
 def linspace(
     start: Any,
     stop: Any,
@@ -241,7 +239,6 @@ def _even_numbers(start: float, stop: float, spacing: Spacing) -> NDArray:
     return numbers
 
 
-@keeps_width
 def logspace(
     start: Any,
     stop: Any,
@@ -268,7 +265,6 @@ def logspace(
     return made
 
 
-@keeps_width
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Array:
@@ -290,7 +286,7 @@ def geomspace(
 
 
 class Spacing:
-    """What `linspace` and its kin share: how many numbers, of which dtype, and who makes them."""
+    """What the three share: how many numbers, of which dtype, and whether the host makes them."""
 
     __slots__ = ("num", "endpoint", "axis", "dtype", "inexact", "work", "asked", "on_host")
 
@@ -303,12 +299,11 @@ class Spacing:
         self.endpoint = bool(endpoint)
         self.axis = count_argument(name, "axis", axis)
         x64 = get().config.enable_x64
-        known = concrete_values(values)
+        known = without_arrays(values)
         arrays = [
-            x if x.__class__ in (bool, int, float, complex) else promotion.array_like(name, x)
-            for x in values
+            x if x.__class__ in (bool, int, float, complex) else array_like(name, x) for x in values
         ]
-        common, weak = promotion.result_dtype(arrays)
+        common, weak = result_dtype(arrays)
         self.inexact = (
             common if dtypes.kind(common) in ("float", "complex") else dtypes.default_float(x64)
         )
@@ -356,13 +351,13 @@ class Spacing:
         return _converted(move(made, 0, axis), self.dtype)
 
     def positions(self, ndim: int) -> Any:
-        """0, 1, .. along the first of `ndim` axes, and where the last one stands."""
+        """0, 1, .. along the first of `ndim` axes, and where the last one is."""
         return iota(self.work, (self.num,) + (1,) * (ndim - 1), 0)
 
 
 def _over(x: Any, shape: tuple[int, ...]) -> Any:
     """An operand beside one of this shape: 0-d ones are strict ops' to spread."""
-    return promotion.broadcast_to(x, shape) if x.aval.shape else x
+    return broadcast_to(x, shape) if x.aval.shape else x
 
 
 _spacings: dict[Any, Spacing] = {}
@@ -386,22 +381,22 @@ def _spacing(
 
 def _evenly(start: Any, stop: Any, spacing: Spacing) -> tuple[Any, Any]:
     """The numbers of `linspace`, and their step; NumPy's formula, the last number exact."""
-    start, stop = promotion.broadcast("linspace", [start, stop])
+    start, stop = broadcast("linspace", [start, stop])
     shape = start.aval.shape or stop.aval.shape
     whole = (spacing.num, *shape)
-    start, stop = promotion.broadcast_to(start, shape), promotion.broadcast_to(stop, shape)
+    start, stop = broadcast_to(start, shape), broadcast_to(stop, shape)
     parts = spacing.num - 1 if spacing.endpoint else spacing.num
     delta = sub(stop, start)
     undefined = _number(float("nan"), spacing.work)  # of fewer than two numbers, as in NumPy
     step = div(delta, _number(parts, spacing.work)) if parts > 0 else undefined
     if not spacing.num:
         return spread_scalar(_number(0.0, spacing.work), whole), step
-    position = promotion.broadcast_to(spacing.positions(len(whole)), whole)
+    position = broadcast_to(spacing.positions(len(whole)), whole)
     made = mul(position, _over(step if parts > 0 else delta, whole))
     made = add(made, _over(start, whole))
     if spacing.endpoint and spacing.num > 1:
         is_last = eq(position, _number(spacing.num - 1, spacing.work))
-        made = select(is_last, promotion.broadcast_to(stop, whole), made)
+        made = select(is_last, broadcast_to(stop, whole), made)
     return made, step
 
 
@@ -430,28 +425,26 @@ def _linspace(start: Any, stop: Any, *, spacing: Spacing, retstep: bool) -> Any:
 
 @eager.function(static=("spacing",))
 def _logspace(start: Any, stop: Any, base: Any, *, spacing: Spacing) -> Any:
-    start, stop, base = promotion.broadcast("logspace", [start, stop, base])
+    start, stop, base = broadcast("logspace", [start, stop, base])
     made, _ = _evenly(start, stop, spacing)
-    base = promotion.broadcast_to(base, made.aval.shape)
+    base = broadcast_to(base, made.aval.shape)
     return spacing.result(pow(base, made))
 
 
 @eager.function(static=("spacing",))
 def _geomspace(start: Any, stop: Any, *, spacing: Spacing) -> Any:
-    start, stop = promotion.broadcast("geomspace", [start, stop])
+    start, stop = broadcast("geomspace", [start, stop])
     shape = start.aval.shape or stop.aval.shape
-    start, stop = promotion.broadcast_to(start, shape), promotion.broadcast_to(stop, shape)
+    start, stop = broadcast_to(start, shape), broadcast_to(stop, shape)
     direction = sign(start)  # for complex numbers too: start is then real and positive
     first, last = log(div(start, direction)), log(div(stop, direction))
     made, _ = _evenly(first, last, spacing)
     whole = made.aval.shape
-    made = mul(exp(made), promotion.broadcast_to(direction, whole))
+    made = mul(exp(made), broadcast_to(direction, whole))
     if spacing.num:
-        position = promotion.broadcast_to(spacing.positions(len(whole)), whole)
-        made = select(
-            eq(position, _number(0, spacing.work)), promotion.broadcast_to(start, whole), made
-        )
+        position = broadcast_to(spacing.positions(len(whole)), whole)
+        made = select(eq(position, _number(0, spacing.work)), broadcast_to(start, whole), made)
         if spacing.endpoint and spacing.num > 1:
             is_last = eq(position, _number(spacing.num - 1, spacing.work))
-            made = select(is_last, promotion.broadcast_to(stop, whole), made)
+            made = select(is_last, broadcast_to(stop, whole), made)
     return spacing.result(made)

@@ -1,7 +1,7 @@
-"""Scalar types: `jnp.float32` and its kin.  Each is a dtype to pass and a function to call.
+"""Scalar types: `jnp.float32` and the others.  Each is a dtype to pass and a function to call.
 
-`jnp.float32` stands wherever a dtype is asked for (`np.dtype(jnp.float32)` works), and called it
-makes an array of that dtype.
+`jnp.float32` may be given wherever a dtype is asked for (`np.dtype(jnp.float32)` works), and called
+it makes an array of that dtype.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hloom.numpy.creation.creation import of_dtype
 
 
 class ScalarType(type):
-    """The class of `jnp.float32` and its kin.
+    """The class of `jnp.float32` and the other scalar types.
 
     Differs from NumPy's scalar types: a call makes an `Array`, and values are no instances.
 

@@ -16,11 +16,13 @@ from hloom.core.array import Array
 from hloom.core.aval import ShapedArray
 from hloom.core.context import current
 from hloom.core.operands import from_numpy, unmasked
+from hloom.core.support.known import is_known, known
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError
-from hloom.numpy.common import promotion
+from hloom.numpy.common.sequences import from_sequence
 from hloom.ops.common.linear import constant
 from hloom.ops.pointwise.compare import lt, select_n
+from hloom.ops.pointwise.convert import convert_element_type_p
 
 get = current.get
 INT32 = np.dtype("int32")
@@ -168,7 +170,7 @@ def _item(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         if not x:
             return from_numpy(np.zeros(0, np.int32), True)
-        x = promotion.sequence("index", x)
+        x = from_sequence("index", x)
     elif isinstance(x, np.ndarray):
         x = unmasked(x)
         if x.dtype.kind not in "biu":
@@ -202,10 +204,9 @@ def _is_mask(x: Any) -> bool:
 def _positions_of_mask(mask: Array, shape: tuple[int, ...], axis: int) -> list[Any]:
     """A boolean mask as integer arrays, one for each of its axes."""
     check_mask(mask.aval, shape, axis)
-    concrete = mask.concrete()
-    if concrete is None:
+    value = known(mask)
+    if value is None:
         raise errors.NonConcreteBooleanIndexError.of(mask.traced())  # type: ignore[attr-defined]
-    value = np.asarray(concrete)
     wide = [np.int32 if n < 2**31 else np.int64 for n in value.shape]
     return [from_numpy(i.astype(dtype), True) for i, dtype in zip(value.nonzero(), wide)]
 
@@ -256,7 +257,7 @@ def span(item: slice, size: int, ndim: int) -> tuple[int, int, int]:
     """Start, count and step of a slice within an axis of this size, one of `ndim`."""
     for name in ("start", "stop", "step"):
         bound = getattr(item, name)
-        if isinstance(bound, Tracer) and bound.concrete() is None:
+        if not is_known(bound):
             raise errors.TracedSliceError.bound(name, ndim, bound.traced())
     try:
         start, stop, step = item.indices(size)
@@ -297,10 +298,9 @@ def _check_bounds(index: Array, axis: int, size: int, allowed: bool) -> bool:
 
     Raises IndexError for known ones that are not, unless that is allowed.
     """
-    concrete = index.concrete()
-    if concrete is None:
+    value = known(index)
+    if value is None:
         return False
-    value = concrete._value()
     if value.size:
         low, high = int(value.min()), int(value.max())
         if low < -size or high >= size:
@@ -323,4 +323,4 @@ def converted(i: Any, dtype: np.dtype[Any]) -> Any:
     if i.aval.dtype == np.uint64:  # beyond int64 is beyond any axis
         top = constant(2**63 - 1, i.aval.dtype)
         i = select_n(lt(top, i), i, top)
-    return promotion.convert_element_type_p(i, new_dtype=dtype, weak_type=False)
+    return convert_element_type_p(i, new_dtype=dtype, weak_type=False)

@@ -23,8 +23,9 @@ from hloom.core.operands import unmasked
 from hloom.core.support.executable import ENGINES, put
 from hloom.core.support.frames import hide
 from hloom.core.support.tables import Tables
-from hloom.numpy.common import eager, promotion
-from hloom.numpy.common.fitting import fit
+from hloom.numpy.common import eager
+from hloom.numpy.common.operands import broadcast_to
+from hloom.numpy.common.python_integers import fit
 from hloom.numpy.indexing.index_plans import (
     INT32,
     INT64,
@@ -184,7 +185,7 @@ def broadcast_indices(indices: Sequence[Any]) -> list[Any]:
     wide = any(i.aval.dtype.itemsize == 8 or i.aval.dtype == np.uint32 for i in indices)
     dtype = INT64 if wide else INT32
     made = [i if i.aval.dtype == dtype else converted(i, dtype) for i in indices]
-    return [promotion.broadcast_to(i, tuple(shape)) for i in made]
+    return [broadcast_to(i, tuple(shape)) for i in made]
 
 
 def index_vectors(x: Any, axes: Sequence[int], indices: Sequence[Any], checked: bool) -> Any:
@@ -218,13 +219,13 @@ def _empty(x: Any, batch: tuple[int, ...], rest: Sequence[int], fill_value: Any)
     shape = (*batch, *[x.aval.shape[a] for a in rest])
     if fill_value is None:
         fill_value = constant(default_fill(x.aval.dtype), x.aval.dtype)
-    return promotion.broadcast_to(fill_value, shape)
+    return broadcast_to(fill_value, shape)
 
 
 def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]) -> Any:
     """Put the axes of the index arrays where NumPy puts them, and add new axes.
 
-    They stand where the arrays stand in the index if these are side by side (integers count as
+    They take the place of the arrays in the index if these are side by side (integers count as
     arrays), else first.
     """
     order = result_order(items, len(batch))
@@ -241,7 +242,7 @@ def arrange(found: Any, items: Sequence[tuple[str, Any]], batch: tuple[int, ...]
 
 
 class Order(NamedTuple):
-    """The axes of a result ("batch", "axis", "new"); how many "axis" stand before the batch."""
+    """The axes of a result ("batch", "axis", "new"); how many "axis" come before the batch."""
 
     axes: list[str]
     before: int
@@ -249,7 +250,7 @@ class Order(NamedTuple):
 
 
 def result_order(items: Sequence[tuple[str, Any]], batch: int) -> Order:
-    """Where the axes of the index arrays stand in the result."""
+    """Where the axes of the index arrays are in the result."""
     advanced = [i for i, (kind, _) in enumerate(items) if kind in ("array", "int")]
     together = advanced == list(range(advanced[0], advanced[-1] + 1))
     others = [(i, kind) for i, (kind, _) in enumerate(items) if kind in ("axis", "new")]
@@ -267,7 +268,7 @@ _rows_tables = Tables()  # x[i:j]: by the type and the number of rows
 
 
 class Positions(dict[int, Any]):
-    """Buffers of int32 positions, put once while there is room: many buffers slow all others."""
+    """Buffers of int32 positions, put once, and not too many: many buffers slow all others."""
 
     CAPACITY = 1024
 
@@ -300,30 +301,33 @@ def getitem(x: Any, index: Any) -> Any:
         raise
 
 
+getitem.is_public = True  # type: ignore[attr-defined]  # `eager.run` keeps the width
+
+
 def _row(x: Array, index: int, key: Any) -> Array:
-    """`x[i]` for a Python integer: one program for all i."""
+    """`x[i]` for a Python integer: one executable for all i."""
     aval = x.aval
     size = aval.shape[0]
     if not 0 <= index < size:
         index = wrapped(index, 0, size)
     table = _row_tables[key]
-    program = table.get(aval)
-    if program is None:
-        program = _build_rows(table, aval, aval, 1, keep=False)
-    return eager.finish(program, [x._buf, _positions[index]], "getitem", (x,))
+    run = table.get(aval)
+    if run is None:
+        run = _build_rows(table, aval, aval, 1, keep=False)
+    return eager.finish(run, [x._buf, _positions[index]], "getitem", (x,))
 
 
 def _rows(x: Array, index: slice, key: Any) -> Array:
-    """`x[i:j]`: one program for each number of rows."""
+    """`x[i:j]`: one executable for each number of rows."""
     aval = x.aval
     start, count, _ = span(index, aval.shape[0], aval.ndim)
     if count == aval.shape[0]:
         return x
     table = _rows_tables[key]
-    program = table.get((aval, count))
-    if program is None:
-        program = _build_rows(table, (aval, count), aval, count, keep=True)
-    return eager.finish(program, [x._buf, _positions[start if count else 0]], "getitem", (x,))
+    run = table.get((aval, count))
+    if run is None:
+        run = _build_rows(table, (aval, count), aval, count, keep=True)
+    return eager.finish(run, [x._buf, _positions[start if count else 0]], "getitem", (x,))
 
 
 def _build_rows(table: Any, key: Any, aval: ShapedArray, count: int, keep: bool) -> Any:
@@ -333,7 +337,7 @@ def _build_rows(table: Any, key: Any, aval: ShapedArray, count: int, keep: bool)
         return cut if keep else reshape(cut, aval.shape[1:])
 
     types = [aval, _POSITION]
-    return eager.build(rows, types, "getitem", lambda program: table.store(key, program))
+    return eager.build(rows, types, "getitem", lambda run: table.store(key, run))
 
 
 def getitem_mode(x: Any, index: Any, outside: Outside, fill_value: Any) -> Any:

@@ -15,9 +15,10 @@ import numpy as np
 from hloom import errors
 from hloom.core.array import Array
 from hloom.core.operands import from_numpy
+from hloom.core.support.known import known
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import BOOL, INT32, cast, default_int, flat
 from hloom.ops.common.linear import constant, full, reduce_sum, spread_scalar
 from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
@@ -30,15 +31,14 @@ from hloom.ops.shapes.shape import iota, reshape
 from hloom.ops.shapes.slicing import index_in_dim, stack
 
 
-def known_value(name: str, x: Any) -> np.ndarray[Any, Any]:
+def required_value(name: str, x: Any) -> np.ndarray[Any, Any]:
     """The value of an array on which a result's shape depends.
 
     Raises ConcretizationTypeError under a trace, where it is not known.
     """
-    concrete = x.concrete()
-    if concrete is None:
+    value = known(x)
+    if value is None:
         raise errors.ConcretizationTypeError.size(f"jnp.{name}", x.traced())
-    value: np.ndarray[Any, Any] = concrete._value()
     return value
 
 
@@ -77,7 +77,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
             "jnp.atleast_1d(scalar).nonzero() instead."
         )
     if size is None:
-        return tuple([positions(i) for i in (known_value("nonzero", a) != 0).nonzero()])
+        return tuple([positions(i) for i in (required_value("nonzero", a) != 0).nonzero()])
     fills = _fills("nonzero", fill_value, a.aval.ndim)
     return tuple(_nonzero(a, *fills, size=size_argument("nonzero", size)))
 
@@ -156,7 +156,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """
     a = array_like("argwhere", a)
     if size is None:
-        return positions(np.argwhere(known_value("argwhere", a) != 0))
+        return positions(np.argwhere(required_value("argwhere", a) != 0))
     if not a.aval.shape:
         return full((size_argument("argwhere", size), 0), 0, default_int())
     return stack(list(nonzero(a, size=size, fill_value=fill_value)), 1)

@@ -11,11 +11,12 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.context import current
+from hloom.core.support.known import known
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.fitting import CASES, fit
-from hloom.numpy.common.promotion import array_like, broadcast, promote, promote_dtypes
+from hloom.numpy.common.operands import array_like, broadcast, promote, promote_dtypes
+from hloom.numpy.common.python_integers import CASES, fit
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.numpy.indexing.nonzero import nonzero
 from hloom.numpy.pointwise.comparison import truth
 from hloom.ops.common import linear
@@ -40,7 +41,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
     return compare.select(*broadcast("where", (truth("where", condition), x, y), True))
 
 
-_choice = eager.ternary(_where, run=partial(eager.run, fitting=CASES))
+_choice = eager.ternary(_where, general=partial(eager.run, fitting=CASES))
 
 
 def where(
@@ -213,10 +214,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _check_choices(a: Any, count: int) -> None:
-    known = a.concrete()
-    if known is None:
+    numbers = known(a)
+    if numbers is None:
         raise errors.ConcretizationTypeError.parameter("choose(mode='raise')", "a", a.traced())
-    numbers = known._value()
     if np.any((numbers < 0) | (numbers >= count)):
         raise ValueError(
             f"invalid entry in choice array: there are {count} choices; "

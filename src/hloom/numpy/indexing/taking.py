@@ -1,4 +1,4 @@
-"""Elements by their places along an axis, and writing them: take and put and their kin.
+"""Elements by their places along an axis, and writing them: take, put and their like.
 
 Places that are known must be within the array, as in NumPy; what happens to traced ones outside
 says `mode`.
@@ -12,13 +12,14 @@ import numpy as np
 
 from hloom.core.array import Array, from_ndarray
 from hloom.core.context import current
+from hloom.core.support.known import known
 from hloom.errors import ArgumentError, IndexKindError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, refuse_inplace, refuse_out, warn_if_dropped
-from hloom.numpy.common.promotion import array_like, broadcast_shapes, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_shapes, broadcast_to
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, check_put, flat, kind_of
 from hloom.numpy.indexing.indexing import wrap_traced
-from hloom.numpy.indexing.nonzero import first_places, known_value, positions, size_argument
+from hloom.numpy.indexing.nonzero import first_places, positions, required_value, size_argument
 from hloom.ops.common.linear import broadcast_in_dim, constant
 from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers, ScatterDimensionNumbers
 from hloom.ops.indexing.gather import default_fill, gather
@@ -58,9 +59,9 @@ def _places(
         if mode in ("clip", "wrap") and not size and indices.aval.size:
             raise _from_nothing()
         return indices, "fill" if mode == "drop" else mode
-    known = indices.concrete()
-    if known is not None:
-        _check_bounds(known._value(), size, axis)
+    value = known(indices)
+    if value is not None:
+        _check_bounds(value, size, axis)
         return indices, "promise_in_bounds"
     if mode == "raise":
         raise NotImplementedError(
@@ -262,7 +263,7 @@ def put_along_axis(
 ) -> Any:
     """A copy of `arr` with `values` at the places that `indices` has in each slice along `axis`.
 
-    `values` broadcast to the places; of two for one place the last stands.  Known places outside
+    `values` broadcast to the places; of two for one place the last counts.  Known places outside
     raise IndexError; traced ones are left out.  `inplace=False` must be given: arrays are
     immutable, and ValueError says so otherwise.
 
@@ -310,7 +311,7 @@ def _put_along_axis(
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """A copy of `a` with the values `v`, repeated as needed, at the places `ind` of the flat array.
 
-    Of two values for one place the last stands.  Known places outside raise IndexError; traced ones
+    Of two values for one place the last counts.  Known places outside raise IndexError; traced ones
     are left out, unless `mode` is "clip" or "wrap".  `inplace=False` must be given: arrays are
     immutable, and ValueError says so otherwise.
 
@@ -388,7 +389,7 @@ def take_at(x: Any, places: Any) -> Any:
 
 
 # ---- by a mask ----------------------------------------------------------------------------------
-def at_known_places(name: str, x: Any, places: np.ndarray[Any, Any], axis: int) -> Any:
+def at_host_places(name: str, x: Any, places: np.ndarray[Any, Any], axis: int) -> Any:
     """The slices at places that the host found: nothing is compiled for each new number of them."""
     if x.__class__ is Array and current.get().key is not None:
         found = np.take(x._value(), places, axis)
@@ -424,9 +425,9 @@ def compress(
 def chosen(name: str, condition: Any, a: Any, axis: int, size: Any, fill_value: Any) -> Any:
     """The slices for which a 1-d condition holds."""
     if size is None:
-        places = np.flatnonzero(known_value(name, condition))
+        places = np.flatnonzero(required_value(name, condition))
         _check_bounds(places, a.aval.shape[axis], axis)
-        return at_known_places(name, a, places, axis)
+        return at_host_places(name, a, places, axis)
     wanted = size_argument(name, size)
     if condition.aval.size > a.aval.shape[axis]:
         condition = condition[: a.aval.shape[axis]]

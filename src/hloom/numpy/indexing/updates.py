@@ -1,8 +1,8 @@
-"""Updating by index: `x.at[i].set(y)` and its kin return a changed copy.
+"""Updating by index: `x.at[i].set(y)` and the other methods return a changed copy.
 
 An update undoes what reading does, in reverse: the slices and integers are cut out, index arrays
 are scattered into the cut, and the cut is put back.  A mask becomes `select` where the new values
-don't depend on which element is the how-manieth of the mask.
+are the same whatever the rank of an element among those that the mask selects.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
+from hloom.core.aval import ShapedArray
 from hloom.core.context import current
-from hloom.core.operands import as_array, weak_aval
+from hloom.core.operands import as_array, scalar, weak_aval
 from hloom.core.support import source
 from hloom.core.support.calls import unknown_keyword
 from hloom.core.support.frames import hidden
 from hloom.core.support.tables import Tables
+from hloom.core.support.width import keeps_width
 from hloom.errors import ShapeError
 from hloom.errors.rewriting import at_place
 from hloom.errors.texts import explain, index_text, value_text
-from hloom.numpy.common import eager, promotion
+from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import warn
-from hloom.numpy.common.fitting import FITTED, fit
+from hloom.numpy.common.operands import array_like, broadcast_to
+from hloom.numpy.common.python_integers import FITTED, fit
 from hloom.numpy.common.reducing import cast_into, check_put
-from hloom.numpy.common.sequences import unfit
-from hloom.numpy.common.width import keeps_width
+from hloom.numpy.common.sequences import from_sequence, unfit
 from hloom.numpy.indexing.index_plans import Layout, Outside, check_mask, parse, scalar_masks
 from hloom.numpy.indexing.indexing import (
     Basic,
@@ -159,7 +161,7 @@ class AtIndex:
     "clip" (moved inside), "promise_in_bounds" (there are none).  Without a mode traced ones are
     dropped, and known ones raise IndexError.  With `wrap_negative_indices=False` negative positions
     are out of bounds too.  An element that is named twice is updated twice, unlike in NumPy's `x[i]
-    += y`; of two `set`s the last stands.
+    += y`; of two `set`s the last counts.
     """
 
     __slots__ = ("array", "index")
@@ -187,7 +189,7 @@ class AtIndex:
         Array(-1, dtype=int32)
         """
         outside = _outside(_READ_MODES, mode, wrap_negative_indices)
-        return getitem_mode(self.array, self.index, outside, fill_value)
+        return _read(self.array, self.index, outside, fill_value)
 
     def set(self, values: Any, *, mode: str | None = None, **promises: bool) -> Any:
         """`x[index] = values`.
@@ -301,6 +303,7 @@ def _outside(modes: dict[str | None, str], mode: str | None, wrap: bool) -> Outs
 
 
 _tables = Tables()
+_read = keeps_width(getitem_mode)
 
 
 def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
@@ -316,7 +319,7 @@ def update(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
 def _updated(x: Any, index: Any, values: Any, mode: str | None, how: How) -> Any:
     outside = _outside(_WRITE_MODES, mode, how.wrap_negative_indices)
     if not isinstance(values, Array) and values.__class__ not in (bool, int, float, complex):
-        values = promotion.array_like(f".at[].{how.name}", values)
+        values = array_like(f".at[].{how.name}", values)
     _check_cast(x, values, how.name)
     if x.aval.dtype == np.bool_:
         how = how._replace(name=_OF_BOOLS.get(how.name, how.name))
@@ -379,7 +382,7 @@ def _cast(values: Any, x: Any) -> Any:
         return cast_into(values, x)
     if isinstance(values, float) and dtypes.kind(dtype) in ("signed", "unsigned"):
         values = int(values)
-    return promotion.scalar(values, promotion.ShapedArray((), dtype, True))
+    return scalar(values, ShapedArray((), dtype, True))
 
 
 # ---- by slices, integers and index arrays -------------------------------------------------------
@@ -428,7 +431,7 @@ def _spread(y: Any, shape: Sequence[int], name: str) -> Any:
             f"could not broadcast input array from shape {given} into shape {shape}: .at[].{name} "
             "takes values that broadcast to the indexed part"
         )
-    return promotion.broadcast_to(y, shape)
+    return broadcast_to(y, shape)
 
 
 def _kept_inside(x: Any, basics: Sequence[Basic], old: Any, new: Any) -> Any:
@@ -528,9 +531,7 @@ def _selecting_mask(x: Any, index: Any, values: Any) -> tuple[int, Any, tuple[An
     the mask's elements: then positions are needed.
     """
     items = index if isinstance(index, tuple) else (index,)
-    items = tuple(
-        [promotion.sequence("index", i) if isinstance(i, list) and i else i for i in items]
-    )
+    items = tuple([from_sequence("index", i) if isinstance(i, list) and i else i for i in items])
     masks = [i for i, item in enumerate(items) if _mask_ndim(item)]
     plain = (int, np.integer, slice, type(None), type(Ellipsis))
     if len(masks) != 1 or not all(
@@ -538,7 +539,7 @@ def _selecting_mask(x: Any, index: Any, values: Any) -> tuple[int, Any, tuple[An
     ):
         return None
     (at,) = masks
-    mask = promotion.array_like("index", items[at])
+    mask = array_like("index", items[at])
     ndim = mask.aval.ndim
     others = [0 if i is None or i is Ellipsis else 1 for i in items[:at] + items[at + 1 :]]
     spare = x.aval.ndim - ndim - sum(others)
@@ -581,6 +582,6 @@ def _write_masked(
             y, (*given[: len(given) - after], *[1] * (ndim - 1), *given[len(given) - after :])
         )
     y = _spread(y, shape, how.name)
-    ours = promotion.broadcast_to(reshape(mask, (*mask.aval.shape, *[1] * after)), tuple(shape))
+    ours = broadcast_to(reshape(mask, (*mask.aval.shape, *[1] * after)), tuple(shape))
     new = select_n(ours, target, _apply(how, target, y))
     return _put_back(x, cut, basics, rest, reshape(new, inner.aval.shape), layout.checked)

@@ -14,16 +14,16 @@ import numpy as np
 
 from hloom import errors
 from hloom.core.array import Array
+from hloom.core.support.known import is_known
 from hloom.core.support.strict import refuse_sharding
-from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import (
     axes_argument,
     axis_argument,
 )
-from hloom.numpy.common.promotion import array_like, promote_dtypes, promote_inexact
-from hloom.numpy.indexing.positions import diagonal as plain_diagonal
+from hloom.numpy.common.operands import array_like, promote_dtypes, promote_inexact
+from hloom.numpy.indexing.index_arrays import diagonal as plain_diagonal
 from hloom.numpy.products import products
 from hloom.numpy.reductions.reductions import trace as plain_trace
 from hloom.ops.common.linear import constant, reduce_sum, spread_scalar
@@ -141,7 +141,7 @@ def _order(order: Any) -> Any:
     """An order that is no Python number: NumPy's, or an array's."""
     if order is None or isinstance(order, str):
         return order
-    if isinstance(order, Tracer) and order.concrete() is None:
+    if not is_known(order):
         raise errors.ConcretizationTypeError.parameter("norm", "ord", order.traced())
     try:
         return float(order)

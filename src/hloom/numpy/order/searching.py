@@ -9,7 +9,7 @@ import numpy as np
 from hloom import dtypes
 from hloom.errors import ArgumentError
 from hloom.numpy.common import eager
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import cast_exactly, default_int, flat, kind_of
 from hloom.ops.order import searching as lax
 from hloom.ops.shapes.shape import reshape

@@ -14,11 +14,10 @@ from hloom import dtypes
 from hloom.core.array import Array, from_ndarray
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument
-from hloom.numpy.common.promotion import array_like, broadcast_to, promote_dtypes
+from hloom.numpy.common.operands import array_like, broadcast_to, promote_dtypes
 from hloom.numpy.common.reducing import BOOL, INT32, cast, cast_into, default_int, flat, is_inexact
-from hloom.numpy.common.width import keeps_width
-from hloom.numpy.indexing.nonzero import first_places, known_value, positions, size_argument
-from hloom.numpy.indexing.taking import at_known_places, take_at
+from hloom.numpy.indexing.nonzero import first_places, positions, required_value, size_argument
+from hloom.numpy.indexing.taking import at_host_places, take_at
 from hloom.numpy.order.searching import comparable, find
 from hloom.ops.common.linear import constant, full, move
 from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
@@ -39,7 +38,6 @@ NDArray = np.ndarray[Any, Any]
 
 
 # ---- unique -------------------------------------------------------------------------------------
-@keeps_width
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, size: int | None = None,
@@ -80,7 +78,7 @@ def key_of(value: NDArray) -> NDArray:
 
 def _host_unique(ar: Any, axis: int | None, wanted: Any, equal_nan: bool) -> list[Any]:
     """Values, places, inverse, counts, as far as they are wanted."""
-    value = known_value("unique", ar)
+    value = required_value("unique", ar)
     own = ar.__class__ is Array and dtypes.is_numpy(value.dtype)
     if axis is not None and not value.shape[axis]:
         return [ar, *[positions(np.zeros(0, np.int32))] * 3]
@@ -95,7 +93,7 @@ def _host_unique(ar: Any, axis: int | None, wanted: Any, equal_nan: bool) -> lis
     if own:
         result = from_ndarray(values, ar.aval.update(values.shape))
     else:
-        result = at_known_places(
+        result = at_host_places(
             "unique", *((flat(ar), places, 0) if axis is None else (ar, places, axis))
         )
     of_all = None
@@ -240,7 +238,6 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
-@keeps_width
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """The different elements, where each is first, which each one is, how often each occurs.
 
@@ -254,7 +251,6 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     )
 
 
-@keeps_width
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
     """The different elements, and how often each occurs.
 
@@ -268,7 +264,6 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
     )
 
 
-@keeps_width
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
     """The different elements, and which of them each element is.
 
@@ -282,7 +277,6 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
     )
 
 
-@keeps_width
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements.
 
@@ -304,7 +298,7 @@ def _two(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
 
 
 def _keys(name: str, x1: Any, x2: Any) -> tuple[NDArray, NDArray]:
-    return key_of(known_value(name, x1)), key_of(known_value(name, x2))
+    return key_of(required_value(name, x1)), key_of(required_value(name, x2))
 
 
 @eager.function(static=())
@@ -312,7 +306,6 @@ def _joined(x1: Any, x2: Any) -> Any:
     return concatenate([x1, x2], 0)
 
 
-@keeps_width
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements of both arrays, in ascending order.
 
@@ -324,7 +317,6 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     return unique(_joined(*_two("union1d", ar1, ar2)), size=size, fill_value=fill_value)
 
 
-@keeps_width
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,
@@ -344,7 +336,7 @@ def intersect1d(
     else:
         k1, k2 = _keys("intersect1d", x1, x2)
         _, at1, at2 = np.intersect1d(k1, k2, assume_unique=assume_unique, return_indices=True)
-        found = at_known_places("intersect1d", x1, at1, 0), positions(at1), positions(at2)
+        found = at_host_places("intersect1d", x1, at1, 0), positions(at1), positions(at2)
     return tuple(found) if return_indices else found[0]
 
 
@@ -385,7 +377,6 @@ def _filled_or_first(rows: Any, at: Any, count: Any, fill_value: Any) -> Any:
     return _filled_up(rows, at, count, fill_value)
 
 
-@keeps_width
 def setdiff1d(
     ar1: Any,
     ar2: Any,
@@ -418,7 +409,7 @@ def setdiff1d(
     else:
         values, places = np.unique(k1, return_index=True)
         places = places[~np.isin(values, k2)]
-    return at_known_places("setdiff1d", x1, places, 0)
+    return at_host_places("setdiff1d", x1, places, 0)
 
 
 @eager.function(static=("size", "keep_order"))
@@ -432,7 +423,6 @@ def _setdiff(x1: Any, x2: Any, fill_value: Any, size: int, keep_order: bool) -> 
     return _filled_up(rows, at, count, fill_value)
 
 
-@keeps_width
 def setxor1d(
     ar1: Any,
     ar2: Any,
@@ -457,7 +447,7 @@ def setxor1d(
     alone1, alone2 = ~np.isin(u1, u2), ~np.isin(u2, u1)
     places = np.concatenate([at1[alone1], len(k1) + at2[alone2]])
     order = np.argsort(np.concatenate([u1[alone1], u2[alone2]]), kind="stable")
-    return at_known_places("setxor1d", _joined(x1, x2), places[order], 0)
+    return at_host_places("setxor1d", _joined(x1, x2), places[order], 0)
 
 
 @eager.function(static=("size",))

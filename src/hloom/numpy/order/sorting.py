@@ -11,7 +11,7 @@ from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import INT32, cast, default_int, flat, is_inexact
 from hloom.ops.common.linear import constant
 from hloom.ops.order import sorting as lax

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.fitting import fit
-from hloom.numpy.common.promotion import array_like, promote, promote_inexact
-from hloom.numpy.common.width import keeps_width
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import array_like, promote, promote_inexact
+from hloom.numpy.common.python_integers import fit
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
 
 
@@ -86,7 +85,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     >>> jnp.floor_divide(jnp.array([7, -7, 7]), jnp.array([2, 2, 0]))
     Array([ 3, -4,  0], dtype=int32)
     """
-    return binary.floor_divide(*domains.real_numbers("floor_divide", x1, x2))
+    return binary.floor_divide(*ufunc_operands.real_numbers("floor_divide", x1, x2))
 
 
 @eager.binary
@@ -98,7 +97,7 @@ def remainder(x1: Any, x2: Any, /) -> Any:
     >>> jnp.remainder(jnp.array([7, -7, 7]), jnp.array([3, 3, 0]))
     Array([1, 2, 0], dtype=int32)
     """
-    return binary.mod(*domains.real_numbers("remainder", x1, x2))
+    return binary.mod(*ufunc_operands.real_numbers("remainder", x1, x2))
 
 
 mod = remainder
@@ -113,16 +112,15 @@ def fmod(x1: Any, x2: Any, /) -> Any:
     >>> jnp.fmod(jnp.array([7, -7]), 3)
     Array([ 1, -1], dtype=int32)
     """
-    return binary.rem(*domains.real_numbers("fmod", x1, x2))
+    return binary.rem(*ufunc_operands.real_numbers("fmod", x1, x2))
 
 
 @eager.function(static=())
 def _divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
-    x1, x2 = domains.real_numbers("divmod", x1, x2)
+    x1, x2 = ufunc_operands.real_numbers("divmod", x1, x2)
     return binary.floor_divide(x1, x2), binary.mod(x1, x2)
 
 
-@keeps_width
 def divmod(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> tuple[Any, Any]:
     """`floor_divide` and `remainder` at once.
 
@@ -163,7 +161,7 @@ def positive(x: Any, /) -> Any:
     >>> jnp.positive(jnp.array([1.0, -2.0]))
     Array([ 1., -2.], dtype=float32)
     """
-    return domains.not_bools("positive", x)[0]
+    return ufunc_operands.not_bools("positive", x)[0]
 
 
 @eager.unary
@@ -191,7 +189,7 @@ def fabs(x: Any, /) -> Any:
     >>> jnp.fabs(jnp.array([-1, 2]))
     Array([1., 2.], dtype=float32)
     """
-    return unary.abs(*domains.floats("fabs", x))
+    return unary.abs(*ufunc_operands.floats("fabs", x))
 
 
 @eager.unary
@@ -203,7 +201,7 @@ def sign(x: Any, /) -> Any:
     >>> jnp.sign(jnp.array([-2.5, 0.0, 7.0])), jnp.sign(jnp.array([3 + 4j]))
     (Array([-1.,  0.,  1.], dtype=float32), Array([0.6+0.8j], dtype=complex64))
     """
-    return unary.sign(*domains.not_bools("sign", x))
+    return unary.sign(*ufunc_operands.not_bools("sign", x))
 
 
 # ---- the larger and the smaller one ------------------------------------------------------------

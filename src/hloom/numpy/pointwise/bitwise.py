@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.promotion import promote
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import promote
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.ops.pointwise import arithmetic, binary, euclid, unary
 from hloom.ops.pointwise.convert import convert_element_type_p
 
@@ -24,7 +24,7 @@ def bitwise_and(x1: Any, x2: Any, /) -> Any:
     >>> jnp.bitwise_and(jnp.array([12, 10]), 6)
     Array([4, 2], dtype=int32)
     """
-    return binary.bitwise_and(*domains.bits("bitwise_and", x1, x2))
+    return binary.bitwise_and(*ufunc_operands.bits("bitwise_and", x1, x2))
 
 
 @eager.binary
@@ -36,7 +36,7 @@ def bitwise_or(x1: Any, x2: Any, /) -> Any:
     >>> jnp.bitwise_or(jnp.array([12, 10]), 6)
     Array([14, 14], dtype=int32)
     """
-    return binary.bitwise_or(*domains.bits("bitwise_or", x1, x2))
+    return binary.bitwise_or(*ufunc_operands.bits("bitwise_or", x1, x2))
 
 
 @eager.binary
@@ -48,7 +48,7 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Any:
     >>> jnp.bitwise_xor(jnp.array([12, 10]), 6)
     Array([10, 12], dtype=int32)
     """
-    return binary.bitwise_xor(*domains.bits("bitwise_xor", x1, x2))
+    return binary.bitwise_xor(*ufunc_operands.bits("bitwise_xor", x1, x2))
 
 
 @eager.unary
@@ -60,7 +60,7 @@ def invert(x: Any, /) -> Any:
     >>> jnp.invert(jnp.array([0, 5])), jnp.invert(jnp.array([True, False]))
     (Array([-1, -6], dtype=int32), Array([False,  True], dtype=bool))
     """
-    return unary.bitwise_not(*domains.bits("invert", x))
+    return unary.bitwise_not(*ufunc_operands.bits("invert", x))
 
 
 bitwise_invert = bitwise_not = invert
@@ -76,7 +76,7 @@ def left_shift(x1: Any, x2: Any, /) -> Any:
     >>> jnp.left_shift(jnp.array([1, 3]), 2)
     Array([ 4, 12], dtype=int32)
     """
-    return binary.shift_left(*domains.integers("left_shift", x1, x2))
+    return binary.shift_left(*ufunc_operands.integers("left_shift", x1, x2))
 
 
 bitwise_left_shift = left_shift
@@ -92,7 +92,7 @@ def right_shift(x1: Any, x2: Any, /) -> Any:
     >>> jnp.right_shift(jnp.array([8, -8]), 1)
     Array([ 4, -4], dtype=int32)
     """
-    x1, x2 = domains.integers("right_shift", x1, x2)
+    x1, x2 = ufunc_operands.integers("right_shift", x1, x2)
     if kind_of(x1) == "unsigned":
         return binary.shift_right_logical(x1, x2)
     return binary.shift_right_arithmetic(x1, x2)
@@ -110,7 +110,7 @@ def bitwise_count(x: Any, /) -> Any:
     >>> jnp.bitwise_count(jnp.array([0, 7, -1]))
     Array([0, 3, 1], dtype=uint8)
     """
-    (x,) = domains.integers("bitwise_count", x)
+    (x,) = ufunc_operands.integers("bitwise_count", x)
     count = unary.population_count(unary.abs(x))
     return convert_element_type_p(count, new_dtype=UINT8, weak_type=False)
 
@@ -119,7 +119,7 @@ def bitwise_count(x: Any, /) -> Any:
 def _whole_numbers(name: str, x1: Any, x2: Any) -> list[Any]:
     promoted = promote(name, x1, x2)
     if kind_of(promoted[0]) not in ("signed", "unsigned"):
-        raise domains.unsupported(name, promoted, "convert first: x.astype(int)")
+        raise ufunc_operands.unsupported(name, promoted, "convert first: x.astype(int)")
     return promoted
 
 

@@ -14,9 +14,7 @@ from hloom.core.array import Array
 from hloom.core.operands import as_array
 from hloom.core.support.tables import Tables
 from hloom.numpy.common import eager
-from hloom.numpy.common.domains import is_complex, kind_of
-from hloom.numpy.common.fitting import TRUTHS, comparable, default_integer
-from hloom.numpy.common.promotion import (
+from hloom.numpy.common.operands import (
     array_like,
     broadcast,
     broadcast_shapes,
@@ -24,7 +22,8 @@ from hloom.numpy.common.promotion import (
     promote_inexact,
     result_dtype,
 )
-from hloom.numpy.common.width import keeps_width
+from hloom.numpy.common.python_integers import TRUTHS, comparable, default_integer
+from hloom.numpy.common.ufunc_operands import is_complex, kind_of
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
 from hloom.ops.pointwise.complex import imag, real
 from hloom.ops.pointwise.convert import convert_element_type_p
@@ -35,7 +34,6 @@ FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
 
 
 # ---- comparisons -------------------------------------------------------------------------------
-@keeps_width
 def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     """The general way of comparisons, which take Python integers of any size."""
     return eager.run(body, tables, name, comparable(operands))
@@ -98,7 +96,7 @@ def _converted(x: Array, dtype: np.dtype[Any]) -> Any:
     return convert_element_type_p(x, new_dtype=dtype, weak_type=False)
 
 
-comparison = partial(eager.binary, run=_run)
+comparison = partial(eager.binary, general=_run)
 
 
 @comparison
@@ -186,7 +184,7 @@ def truth(name: str, x: Any) -> Any:
     return x if kind_of(x) == "bool" else compare.ne(x, 0)
 
 
-logical = partial(eager.binary, run=partial(eager.run, fitting=TRUTHS))
+logical = partial(eager.binary, general=partial(eager.run, fitting=TRUTHS))
 
 
 def _truths(name: str, x1: Any, x2: Any) -> list[Array]:
@@ -301,7 +299,6 @@ def _is_finite(x: Any) -> Any:
     return unary.is_finite(x)
 
 
-@keeps_width
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
     """Whether all elements are close, as `isclose` says.
 
@@ -324,7 +321,6 @@ def _all(x: Any) -> Any:
 
 
 # ---- whole arrays ------------------------------------------------------------------------------
-@keeps_width
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether the arrays have one shape and equal elements; NaN equals NaN if `equal_nan`.
 
@@ -353,7 +349,6 @@ def _array_equal(a1: Any, a2: Any, *, equal_nan: bool) -> Any:
     return _all(same)
 
 
-@keeps_width
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether the arrays broadcast to one shape and have equal elements.
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
-from hloom.core.trace import Tracer
+from hloom.core.support.known import is_known
 from hloom.numpy.common import eager
-from hloom.numpy.common.domains import is_complex
-from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common.operands import array_like, promote_inexact
+from hloom.numpy.common.ufunc_operands import is_complex
 from hloom.ops.common import linear
 from hloom.ops.pointwise import arithmetic, compare, trigonometric, unary
 from hloom.ops.pointwise.complex import conj as lax_conj
@@ -148,7 +148,7 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
     a = array_like("real_if_close", a)
     if not is_complex(a):
         return a
-    if isinstance(a, Tracer) and a.concrete() is None:
+    if not is_known(a):
         raise errors.ConcretizationTypeError.parameter("real_if_close", "a", a.traced())
     bound = float(dtypes.finfo(a.aval.dtype).eps) * tol if tol > 1 else float(tol)
     return real(a) if bool(_is_nearly_real(a, bound)) else a

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hloom.errors import ArgumentError
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import array_like, promote_inexact
 from hloom.ops.pointwise import exponential, special
 
 
@@ -95,7 +95,7 @@ def log1p(x: Any, /) -> Any:
     return exponential.log1p(*promote_inexact("log1p", x))
 
 
-# ---- sums of what logarithms stand for -----------------------------------------------------------
+# ---- sums of exponentials, as logarithms ---------------------------------------------------------
 @eager.binary_floats
 def logaddexp(x1: Any, x2: Any, /) -> Any:
     """`log(exp(x1) + exp(x2))`, without overflow.
@@ -133,6 +133,6 @@ def i0(x: Any, /) -> Any:
     >>> jnp.i0(jnp.array([0.0, 1.0]))
     Array([1.       , 1.2660658], dtype=float32)
     """
-    if domains.is_complex(array_like("i0", x)):
+    if ufunc_operands.is_complex(array_like("i0", x)):
         raise ArgumentError("i0 not supported for complex values; take jnp.abs(x) or jnp.real(x)")
-    return special.bessel_i0(*domains.floats("i0", x))
+    return special.bessel_i0(*ufunc_operands.floats("i0", x))

@@ -8,11 +8,11 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.errors import ArgumentError
-from hloom.numpy.common import domains, eager
+from hloom.numpy.common import eager, ufunc_operands
 from hloom.numpy.common.arguments import warn_if_dropped
-from hloom.numpy.common.domains import is_complex, kind_of
-from hloom.numpy.common.promotion import array_like, broadcast
+from hloom.numpy.common.operands import array_like, broadcast
 from hloom.numpy.common.reducing import cast, weak_as
+from hloom.numpy.common.ufunc_operands import is_complex, kind_of
 from hloom.numpy.pointwise.rounding import trunc
 from hloom.ops.common import linear
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
@@ -177,7 +177,7 @@ def signbit(x: Any, /) -> Any:
     >>> jnp.signbit(jnp.array([-1.0, 0.0, -0.0]))
     Array([ True, False,  True], dtype=bool)
     """
-    (x,) = domains.reals("signbit", x)
+    (x,) = ufunc_operands.reals("signbit", x)
     match kind_of(x):
         case "float":
             return _is_negative(x)
@@ -209,7 +209,7 @@ def copysign(x1: Any, x2: Any, /) -> Any:
     >>> jnp.copysign(jnp.array([1.0, -2.0, 3.0]), jnp.array([-1.0, 0.0, -0.0]))
     Array([-1.,  2., -3.], dtype=float32)
     """
-    magnitude, sign = domains.floats("copysign", x1, x2)
+    magnitude, sign = ufunc_operands.floats("copysign", x1, x2)
     if not sign.aval.weak_type:
         magnitude = cast(magnitude, sign.aval.dtype)
     return _copysign(magnitude, sign)
@@ -231,7 +231,7 @@ def heaviside(x1: Any, x2: Any, /) -> Any:
     >>> jnp.heaviside(jnp.array([-1.5, 0.0, 2.0, jnp.nan]), 0.5)
     Array([0. , 0.5, 1. , nan], dtype=float32)
     """
-    x1, x2 = domains.floats("heaviside", x1, x2)
+    x1, x2 = ufunc_operands.floats("heaviside", x1, x2)
     one = linear.constant(1, x1.aval.dtype, True)
     step = compare.select(compare.lt(x1, 0), 0, compare.select(compare.gt(x1, 0), one, x1))
     return compare.select(compare.eq(x1, 0), x2, step)
@@ -248,7 +248,7 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
     >>> jnp.nextafter(jnp.array([1.0, 0.0]), jnp.array([2.0, 0.0]))
     Array([1.0000001, 0.       ], dtype=float32)
     """
-    return binary.nextafter(*domains.floats("nextafter", x1, x2))
+    return binary.nextafter(*ufunc_operands.floats("nextafter", x1, x2))
 
 
 @eager.unary
@@ -261,9 +261,9 @@ def spacing(x: Any, /) -> Any:
     >>> jnp.spacing(jnp.array([1.0, -1.0, 1e10]))
     Array([ 1.1920929e-07, -1.1920929e-07,  1.0240000e+03], dtype=float32)
     """
-    (x,) = domains.floats("spacing", x)
+    (x,) = ufunc_operands.floats("spacing", x)
     if x.aval.bits < 16:
-        raise domains.unsupported("spacing", [x], "convert first: x.astype('float32')")
+        raise ufunc_operands.unsupported("spacing", [x], "convert first: x.astype('float32')")
     if x.aval.dtype == FLOAT16:
         return weak_as(compare.select(unary.is_finite(x), _distance_upwards(x), NAN), x)
     limits = dtypes.finfo(x.aval.dtype)
@@ -311,8 +311,8 @@ def ldexp(x1: Any, x2: Any, /, out: Any = None, where: Any = None) -> Any:
 
 @eager.function(static=())
 def _ldexp(x1: Any, x2: Any) -> Any:
-    (x,) = domains.floats("ldexp", x1)
-    (n,) = domains.bits("ldexp", x2)
+    (x,) = ufunc_operands.floats("ldexp", x1)
+    (n,) = ufunc_operands.bits("ldexp", x2)
     return weak_as(_scaled(*broadcast("ldexp", (x, _converted(n, INT64)))), x)
 
 
@@ -336,7 +336,7 @@ def _power_of_two(n: Any) -> Any:
 
 @eager.function(static=())
 def _frexp(x: Any) -> tuple[Any, Any]:
-    (x,) = domains.floats("frexp", x)
+    (x,) = ufunc_operands.floats("frexp", x)
     if x.aval.bits < 32:
         mantissa, exponent = _split(_converted(x, FLOAT32))
         return _converted(mantissa, x.aval.dtype), exponent
@@ -381,7 +381,7 @@ def _split(x: Any) -> tuple[Any, Any]:
 
 @eager.function(static=())
 def _modf(x: Any) -> tuple[Any, Any]:
-    (x,) = domains.floats("modf", x)
+    (x,) = ufunc_operands.floats("modf", x)
     whole = trunc(x)
     rest = compare.select(_is_infinite(x), 0, arithmetic.sub(x, whole))
     return _copysign(rest, x), whole

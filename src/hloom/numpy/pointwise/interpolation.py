@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.promotion import (
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import (
     array_like,
     broadcast,
     broadcast_to,
@@ -16,6 +15,7 @@ from hloom.numpy.common.promotion import (
     promote_inexact,
 )
 from hloom.numpy.common.reducing import axis_argument
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.numpy.pointwise.arithmetic import divide, remainder
 from hloom.ops.order.searching import searchsorted, taken
 from hloom.ops.order.sorting import sort
@@ -81,7 +81,7 @@ def _interp(
 
 def _same_floats(*xs: Any) -> list[Any]:
     """Floats of one dtype; not broadcast, for the points have axes of their own."""
-    promoted = [domains.floats("interp", x)[0] for x in xs]
+    promoted = [ufunc_operands.floats("interp", x)[0] for x in xs]
     return promote_dtypes("interp", *promoted)
 
 
@@ -155,7 +155,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
 
 @eager.function(static=("axis",))
 def _unwrap(p: Any, discont: Any, period: Any, *, axis: int) -> Any:
-    p, period = domains.real_numbers("unwrap", p, period)
+    p, period = ufunc_operands.real_numbers("unwrap", p, period)
     size = p.aval.shape[axis]
     if size < 2:
         return p

@@ -1,6 +1,6 @@
 """Powers and roots.
 
-A Python integer as exponent is part of the program, which multiplies; any other is an operand.
+A Python integer as exponent is part of the executable, which multiplies; any other is an operand.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.context import current
+from hloom.core.support.known import is_known, known
 from hloom.core.support.tables import Tables
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.fitting import common_dtype
-from hloom.numpy.common.promotion import array_like, broadcast, promote_dtypes, promote_inexact
-from hloom.numpy.common.width import keeps_width
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import array_like, broadcast, promote_dtypes, promote_inexact
+from hloom.numpy.common.python_integers import common_dtype
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.ops.pointwise import arithmetic, binary, euclid, unary
 
 get = current.get
@@ -31,19 +31,18 @@ _integers = Tables()
 
 
 # ---- power -------------------------------------------------------------------------------------
-@keeps_width
 def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
     """The general way of `power`.
 
-    Programs that the fast path must not find are kept in tables of their own: those for literal
+    Executables that the fast path must not find have tables of their own: those for literal
     exponents, and those for integers, whose exponents are looked at first.
     """
     x1, x2 = operands
     if x1.__class__ is Array and x2.__class__ is Array:
-        program = _integers[get().key].get((x1.aval, x2.aval))
-        if program is not None:
+        run = _integers[get().key].get((x1.aval, x2.aval))
+        if run is not None:
             _check_exponents(x2)
-            return eager.finish(program, [x1._buf, x2._buf], name, (x1, x2))
+            return eager.finish(run, [x1._buf, x2._buf], name, (x1, x2))
     x1, x2 = [array_like(name, x) if isinstance(x, (list, tuple)) else x for x in operands]
     if x2.__class__ is int and -LARGEST_LITERAL <= x2 <= LARGEST_LITERAL:
         return eager.run(partial(_literal_power, y=x2), _literals, name, (x1,), (x2,))
@@ -57,10 +56,9 @@ def _run(body: Any, tables: Tables, name: str, operands: Sequence[Any]) -> Any:
 def _check_exponents(exponents: Any) -> None:
     """Raise ValueError for a negative exponent of integers, where its value is known."""
     if isinstance(exponents, Array):
-        known = exponents.concrete()
-        if known is None or kind_of(known) != "signed":
+        if kind_of(exponents) != "signed" or not is_known(exponents):
             return
-        exponents = known._value()
+        exponents = known(exponents)
     if np.any(np.less(exponents, 0)):
         raise ValueError(
             "Integers to negative integer powers are not allowed.  Make a float of the base, "
@@ -80,10 +78,10 @@ def _power(x1: Any, x2: Any, /) -> Any:
         base = array_like("power", x1)
         if kind_of(base) in ("float", "complex"):  # the exponent needs no float, which may lose
             return binary.pow(*broadcast("power", (base, x2)))  # whether it is odd
-    return binary.pow(*domains.numbers("power", x1, x2))
+    return binary.pow(*ufunc_operands.numbers("power", x1, x2))
 
 
-_general = eager.binary(_power, run=_run)
+_general = eager.binary(_power, general=_run)
 _forward, _reflected = eager.operators(_general)
 
 
@@ -112,13 +110,14 @@ def raised(base: Any, exponent: Any, modulo: Any = None) -> Any:
     if modulo is not None:
         return NotImplemented
     if exponent.__class__ is int:
-        program = _literals[get().key].get((base.aval, exponent))
-        if program is None:
-            return _run(_power, _general.tables, "power", (base, exponent))
-        return eager.finish(program, [base._buf], "power", (base,))
+        run = _literals[get().key].get((base.aval, exponent))
+        if run is None:
+            return _general.general(_power, _general.tables, "power", (base, exponent))
+        return eager.finish(run, [base._buf], "power", (base,))
     return _forward(base, exponent)
 
 
+raised.is_public = True  # type: ignore[attr-defined]
 power_operators: tuple[Callable[..., Any], Callable[..., Any]] = (raised, _reflected)
 
 
@@ -143,7 +142,7 @@ def square(x: Any, /) -> Any:
     >>> jnp.square(jnp.array([1.5, -2.0]))
     Array([2.25, 4.  ], dtype=float32)
     """
-    return unary.square(*domains.numbers("square", x))
+    return unary.square(*ufunc_operands.numbers("square", x))
 
 
 @eager.unary
@@ -155,7 +154,7 @@ def reciprocal(x: Any, /) -> Any:
     >>> jnp.reciprocal(jnp.array([2.0, -4.0, 0.0]))
     Array([ 0.5 , -0.25,   inf], dtype=float32)
     """
-    (x,) = domains.numbers("reciprocal", x)
+    (x,) = ufunc_operands.numbers("reciprocal", x)
     if kind_of(x) in ("float", "complex"):
         return unary.integer_pow(x, -1)
     return arithmetic.div(1, x)
@@ -183,7 +182,7 @@ def cbrt(x: Any, /) -> Any:
     >>> jnp.cbrt(jnp.array([27.0, -8.0]))
     Array([ 3., -2.], dtype=float32)
     """
-    return unary.cbrt(*domains.floats("cbrt", x))
+    return unary.cbrt(*ufunc_operands.floats("cbrt", x))
 
 
 @eager.binary_floats
@@ -196,4 +195,4 @@ def hypot(x1: Any, x2: Any, /) -> Any:
     >>> jnp.hypot(jnp.array([3.0, 5e20]), jnp.array([4.0, 12e20]))
     Array([5.0e+00, 1.3e+21], dtype=float32)
     """
-    return euclid.hypot(*domains.floats("hypot", x1, x2))
+    return euclid.hypot(*ufunc_operands.floats("hypot", x1, x2))

@@ -6,10 +6,10 @@ import builtins
 from typing import Any
 
 from hloom import dtypes
-from hloom.numpy.common import domains, eager
+from hloom.numpy.common import eager, ufunc_operands
 from hloom.numpy.common.arguments import count_argument
-from hloom.numpy.common.domains import kind_of
-from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common.operands import array_like, promote_inexact
+from hloom.numpy.common.ufunc_operands import kind_of
 from hloom.ops.pointwise import arithmetic, binary, compare, unary
 from hloom.ops.pointwise.complex import complex as complex_of
 from hloom.ops.pointwise.complex import imag, real
@@ -26,7 +26,7 @@ def floor(x: Any, /) -> Any:
     >>> jnp.floor(jnp.array([-1.5, 0.5, 2.0]))
     Array([-2.,  0.,  2.], dtype=float32)
     """
-    (x,) = domains.reals("floor", x)
+    (x,) = ufunc_operands.reals("floor", x)
     return unary.floor(x) if kind_of(x) == "float" else x
 
 
@@ -39,7 +39,7 @@ def ceil(x: Any, /) -> Any:
     >>> jnp.ceil(jnp.array([-1.5, 0.5, 2.0]))
     Array([-1.,  1.,  2.], dtype=float32)
     """
-    (x,) = domains.reals("ceil", x)
+    (x,) = ufunc_operands.reals("ceil", x)
     return unary.ceil(x) if kind_of(x) == "float" else x
 
 
@@ -52,7 +52,7 @@ def trunc(x: Any, /) -> Any:
     >>> jnp.trunc(jnp.array([-1.5, 0.5, 2.0]))
     Array([-1.,  0.,  2.], dtype=float32)
     """
-    return _towards_zero(*domains.reals("trunc", x))
+    return _towards_zero(*ufunc_operands.reals("trunc", x))
 
 
 def _towards_zero(x: Any) -> Any:
@@ -70,7 +70,7 @@ def fix(x: Any, /) -> Any:
     >>> jnp.fix(jnp.array([-1.5, 0.5, 2.0]))
     Array([-1.,  0.,  2.], dtype=float32)
     """
-    return _towards_zero(*domains.reals("fix", x))
+    return _towards_zero(*ufunc_operands.reals("fix", x))
 
 
 @eager.unary
@@ -86,7 +86,7 @@ def rint(x: Any, /) -> Any:
 
 
 def _nearest(x: Any) -> Any:
-    if domains.is_complex(x):
+    if ufunc_operands.is_complex(x):
         return complex_of(_nearest(real(x)), _nearest(imag(x)))
     return unary.round(x, RoundingMethod.TO_NEAREST_EVEN)
 

@@ -6,9 +6,9 @@ import math
 from functools import partial
 from typing import Any
 
-from hloom.numpy.common import domains, eager
-from hloom.numpy.common.domains import is_complex
-from hloom.numpy.common.promotion import promote_inexact
+from hloom.numpy.common import eager, ufunc_operands
+from hloom.numpy.common.operands import promote_inexact
+from hloom.numpy.common.ufunc_operands import is_complex
 from hloom.ops.pointwise import arithmetic, compare, trigonometric, unary
 
 
@@ -107,7 +107,7 @@ def arctan2(x1: Any, x2: Any, /) -> Any:
     >>> jnp.arctan2(jnp.array([1.0, -1.0]), jnp.array([-1.0, 0.0]))
     Array([ 2.3561945, -1.5707964], dtype=float32)
     """
-    return trigonometric.atan2(*domains.floats("arctan2", x1, x2))
+    return trigonometric.atan2(*ufunc_operands.floats("arctan2", x1, x2))
 
 
 atan2 = arctan2
@@ -208,7 +208,7 @@ def deg2rad(x: Any, /) -> Any:
     Array([0.       , 1.5707964, 3.1415927], dtype=float32)
     """
     scaled = partial(arithmetic.mul, math.pi / 180)
-    return domains.in_float32(scaled, *domains.floats("deg2rad", x))
+    return ufunc_operands.in_float32(scaled, *ufunc_operands.floats("deg2rad", x))
 
 
 radians = deg2rad
@@ -224,7 +224,7 @@ def rad2deg(x: Any, /) -> Any:
     Array([  0., 180.], dtype=float32)
     """
     scaled = partial(arithmetic.mul, 180 / math.pi)
-    return domains.in_float32(scaled, *domains.floats("rad2deg", x))
+    return ufunc_operands.in_float32(scaled, *ufunc_operands.floats("rad2deg", x))
 
 
 degrees = rad2deg
@@ -239,7 +239,7 @@ def sinc(x: Any, /) -> Any:
     >>> jnp.sinc(jnp.array([0.0, 0.5, 1.0]))
     Array([ 1.0000000e+00,  6.3661975e-01, -2.7827534e-08], dtype=float32)
     """
-    return domains.in_float32(_sinc, *promote_inexact("sinc", x))
+    return ufunc_operands.in_float32(_sinc, *promote_inexact("sinc", x))
 
 
 def _sinc(x: Any) -> Any:

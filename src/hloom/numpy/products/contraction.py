@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hloom import dtypes
-from hloom.numpy.common.promotion import promote_dtypes
+from hloom.numpy.common.operands import promote_dtypes
 from hloom.ops.common.linear import broadcast_in_dim, constant, reduce_sum, transpose
 from hloom.ops.pointwise.arithmetic import mul
 from hloom.ops.pointwise.binary import bitwise_and
@@ -94,7 +94,7 @@ def contract(
 
 
 def _without_repeated(x: Any, own: Labels, other: Any, its: Labels) -> tuple[Any, list[Hashable]]:
-    """`x` without the axes of size 1 that stand beside a longer one of the other operand."""
+    """`x` without the axes of size 1 that are paired with a longer one of the other operand."""
     sizes = dict(zip(its, other.aval.shape))
     shape = x.aval.shape
     kept = [i for i, label in enumerate(own) if shape[i] != 1 or sizes.get(label, 1) == 1]

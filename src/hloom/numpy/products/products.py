@@ -1,4 +1,4 @@
-"""Products of vectors and matrices: dot, matmul and their kin."""
+"""Products of vectors and matrices: dot, matmul, vdot, tensordot, cross."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axes_argument, axis_argument, count_argument, refuse_out
-from hloom.numpy.common.promotion import broadcast_to, promote_dtypes
+from hloom.numpy.common.operands import broadcast_to, promote_dtypes
 from hloom.numpy.products.contraction import contract, operands_of, product
 from hloom.numpy.shapes.manipulation import common_shape
 from hloom.ops.common.linear import move

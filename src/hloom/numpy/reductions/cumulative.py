@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import BOOL, along, cast, is_inexact, masked, total_dtype
 from hloom.ops.common.linear import full
 from hloom.ops.pointwise.compare import eq
@@ -47,7 +47,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
     """The sum of each element and all before it along `axis`, or of the flat array.
 
     Without `dtype`, bools and narrow integers are summed in the default integer; with `dtype=bool`
-    it tells whether any was true so far.  Raises AxisError for an axis that is not there.
+    it says whether any was true so far.  Raises AxisError for an axis that is not there.
 
     >>> jnp.cumsum(jnp.array([[1, 2], [3, 4]]), axis=1)
     Array([[1, 3],

@@ -9,7 +9,7 @@ import numpy as np
 
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axes_argument, axis_argument
-from hloom.numpy.common.promotion import array_like, broadcast_to, promote_dtypes, promote_inexact
+from hloom.numpy.common.operands import array_like, broadcast_to, promote_dtypes, promote_inexact
 from hloom.numpy.common.reducing import cast, cast_into, flat, is_inexact, kind_of, mean_dtype
 from hloom.ops.common.linear import reduce_sum
 from hloom.ops.pointwise.arithmetic import sub

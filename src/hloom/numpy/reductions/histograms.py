@@ -12,10 +12,11 @@ import numpy as np
 from hloom import errors
 from hloom.core.array import Array
 from hloom.core.operands import from_numpy
+from hloom.core.support.known import is_known, known
 from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
-from hloom.numpy.common.promotion import array_like, promote_inexact
+from hloom.numpy.common.operands import array_like, promote_inexact
 from hloom.numpy.common.reducing import (
     FLOAT64,
     INT32,
@@ -79,12 +80,11 @@ def bincount(
 def _length(x: Any, minlength: int, length: Any) -> int:
     if length is not None:
         return index(length)
-    concrete = x.concrete()
-    if concrete is None:
+    value = known(x)
+    if value is None:
         raise errors.ConcretizationTypeError.parameter(
             "jnp.bincount(x, length=n)", "length", x.traced()
         )
-    value = concrete._value()
     if not value.size:
         return minlength
     if int(value.min()) < 0:
@@ -133,10 +133,9 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
         raise TypeError(f"digitize: x may not be complex; got {x.aval}")
     if bins.aval.ndim != 1:
         raise ValueError(f"digitize: bins must have one axis; got {bins.aval}")
-    known = bins.concrete()
-    if known is not None:
-        value = known._value().astype(np.float64)
-        apart = value[1:] - value[:-1]
+    value = known(bins)
+    if value is not None:
+        apart = np.diff(value.astype(np.float64))
         if not (np.all(apart >= 0) or np.all(apart <= 0)):
             raise ValueError("digitize: bins must be monotonically increasing or decreasing")
     return _digitize(x, bins, side="left" if right else "right")
@@ -180,10 +179,9 @@ def _real(name: str, x: Any) -> Any:
 
 
 def _check_finite(name: str, a: Any) -> None:
-    known = a.concrete()
-    if known is None or kind_of(a) != "float" or not a.aval.size:
+    if not is_known(a) or kind_of(a) != "float" or not a.aval.size:
         return
-    value = known._value().astype(np.float64)
+    value = known(a).astype(np.float64)
     low, high = value.min(), value.max()
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(
@@ -201,12 +199,12 @@ def _bins_argument(
                 f"{name}: Automated estimation of the number of bins is not supported for weighted "
                 "data; pass a number"
             )
-        known = a.concrete()
-        if known is None:
+        value = known(a)
+        if value is None:
             raise errors.ConcretizationTypeError.parameter(
                 f"jnp.{name}(a, bins={bins!r})", "a", a.traced()
             )
-        return len(np.histogram_bin_edges(known._value(), bins, bounds)) - 1, None
+        return len(np.histogram_bin_edges(value, bins, bounds)) - 1, None
     edges = _real(name, array_like(name, bins, 1))
     if not edges.aval.shape:
         try:
@@ -220,8 +218,8 @@ def _bins_argument(
         return number, None
     if edges.aval.ndim != 1:
         raise ValueError(f"{name}: `bins` must be 1d, when an array; got {edges.aval}")
-    known = edges.concrete()
-    if known is not None and np.any(known._value()[:-1] > known._value()[1:]):
+    value = known(edges)
+    if value is not None and np.any(value[:-1] > value[1:]):
         raise ValueError(f"{name}: `bins` must increase monotonically, when an array")
     return None, edges
 
@@ -280,7 +278,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return _edges(a, number=number, outer=_exactly(bounds))
 
 
-@eager.function(static=("number",), sequences=("outer",), exact=("outer",))
+@eager.function(static=("number",), sequences=("outer",))
 def _edges(a: Any, number: int, outer: Sequence[Any]) -> Any:
     edges = _even_edges(a, outer, number)
     return cast(edges, mean_dtype(edges.aval.dtype))
@@ -315,7 +313,7 @@ def histogram(
     return found, made
 
 
-@eager.function(static=("number", "density"), sequences=("outer",), exact=("outer",))
+@eager.function(static=("number", "density"), sequences=("outer",))
 def _histogram(
     a: Any, edges: Any, weights: Any, number: int | None, density: bool, outer: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -420,7 +418,7 @@ def _for_each(what: str, given: Any, d: int) -> Sequence[Any]:
     return list(given)
 
 
-@eager.function(static=("axes", "density"), sequences=("outer",), exact=("outer",))
+@eager.function(static=("axes", "density"), sequences=("outer",))
 def _histogramdd(
     *given: Any, axes: tuple[tuple[int | None, int], ...], density: bool, outer: Sequence[Any]
 ) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import refuse_out
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import (
     along,
     cast,

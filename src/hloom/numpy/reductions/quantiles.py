@@ -18,10 +18,12 @@ from hloom import dtypes
 from hloom.core.array import Array
 from hloom.core.context import current
 from hloom.core.operands import from_numpy, unmasked
+from hloom.core.support.known import known
 from hloom.core.support.strict import refuse_sharding
+from hloom.core.trace import Tracer
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, refuse_out
-from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.reducing import (
     BOOL,
     FLOAT64,
@@ -37,7 +39,6 @@ from hloom.numpy.common.reducing import (
     wide_dtype,
 )
 from hloom.numpy.common.sequences import leaves
-from hloom.numpy.common.width import keeps_width
 from hloom.ops.common.linear import broadcast_in_dim, constant, full, reduce_sum, transpose
 from hloom.ops.order.searching import order_statistics, searchsorted_p
 from hloom.ops.order.sorting import argsort, take_along
@@ -277,20 +278,20 @@ def _fractions(name: str, q: Any, whole: int) -> tuple[Any, Any]:
     own = mean_dtype(given.aval.dtype)
     if given.aval.dtype != FLOAT64:
         given = cast_exactly(given, wide_dtype(own))
-    known = given.concrete()
-    if known is not None:
-        found = _known_fractions(name, known._value(), whole)
-        if known is given:
+    value = known(given)
+    if value is not None:
+        found = _checked_fractions(name, value, whole)
+        if not isinstance(given, Tracer):  # whose derivative is needed
             return found, own
     return div(given, _number(whole, given)), own
 
 
 @lru_cache(256)
 def _of_number(name: str, q: float, whole: int) -> Array:
-    return _known_fractions(name, np.asarray(float(q)), whole)
+    return _checked_fractions(name, np.asarray(float(q)), whole)
 
 
-def _known_fractions(name: str, value: np.ndarray[Any, Any], whole: int) -> Array:
+def _checked_fractions(name: str, value: np.ndarray[Any, Any], whole: int) -> Array:
     if not np.all((value >= 0) & (value <= whole)):
         what = "Percentiles" if whole == 100 else "Quantiles"
         raise ValueError(f"{name}: {what} must be in the range [0, {whole}]; got {value}")
@@ -302,7 +303,6 @@ def _is_plain(x: Any) -> bool:
     return not any(isinstance(each, Array) for each in leaves(x))
 
 
-@keeps_width
 def _quantiles(
     name: str, whole: int, a: Any, q: Any, axis: Any, out: Any, method: Any, keepdims: Any,
     weights: Any,
@@ -324,17 +324,16 @@ def _quantiles(
 
 
 def _check_weights(name: str, weights: Any) -> None:
-    known = array_like(name, weights).concrete()
-    if known is None:
+    value = known(array_like(name, weights))
+    if value is None:
         return
-    value = known._value()
     if np.any(value < 0):
         raise ValueError(f"{name}: Weights must be non-negative.")
     if not np.all(np.isfinite(value)) or not np.any(value):
         raise ValueError(f"{name}: Weights included NaN, inf or were all zero.")
 
 
-@eager.function(static=("axis", "keepdims", "method", "rest"), exact=("fractions",))
+@eager.function(static=("axis", "keepdims", "method", "rest"))
 def _quantile(
     a: Any, weights: Any, axis: Any, keepdims: bool, method: str, rest: tuple[Any, ...],
     fractions: Any,

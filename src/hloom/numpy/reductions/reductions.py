@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import count_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.numpy.common.reducing import (
     BOOL,
     along,
@@ -29,7 +29,7 @@ from hloom.numpy.common.reducing import (
     reduced_axes,
     total_dtype,
 )
-from hloom.numpy.indexing.positions import diagonals, matrices_of
+from hloom.numpy.indexing.index_arrays import diagonals, matrices_of
 from hloom.ops.common.linear import full, reduce_sum, reduce_sum_signed
 from hloom.ops.pointwise.arithmetic import add, mul, sub
 from hloom.ops.pointwise.binary import bitwise_and, bitwise_or

@@ -8,10 +8,11 @@ import numpy as np
 
 from hloom import dtypes
 from hloom.core.array import Array
+from hloom.core.support.known import known
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import (
+from hloom.numpy.common.operands import (
     array_like,
     broadcast_shapes,
     broadcast_to,
@@ -128,7 +129,7 @@ def variance(
     mean: Any,
     correction: Any, *, root: bool = False, skip_nan: bool = False,
 ) -> Any:  # fmt: skip
-    """The body of `var`, `std` and their NaN-skipping kin."""
+    """The body of `var`, `std` and of those that skip NaNs."""
     refuse_out(name, out)
     if correction is not None and ddof:
         raise ValueError(
@@ -280,8 +281,8 @@ def average(
     Array(1.25, dtype=float32)
     """
     found, total = _average(a, axis, weights, keepdims)
-    known = total.concrete() if weights is not None and isinstance(total, Array) else None
-    if known is not None and not np.all(known._value()):
+    value = known(total) if weights is not None and isinstance(total, Array) else None
+    if value is not None and not np.all(value):
         raise ZeroDivisionError("average: weights sum to zero, can't be normalized")
     return (found, total) if returned else found
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from hloom import dtypes, errors
 from hloom.core.array import Array
-from hloom.core.trace import Tracer
+from hloom.core.support.known import is_known
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import (
@@ -23,7 +23,7 @@ from hloom.numpy.common.arguments import (
     count_argument,
     refuse_data,
 )
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.ops.common.linear import constant, spread_scalar
 from hloom.ops.common.linear import transpose as lax_transpose
 from hloom.ops.indexing.dynamic_slicing import dynamic_slice_in_dim, dynamic_update_slice_in_dim
@@ -143,7 +143,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
 
 
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> Array:
-    """The array with `axis` moved back until it stands before the axis `start`.
+    """The array with `axis` moved back until it comes before the axis `start`.
 
     Raises AxisError for an axis that is not there.  `moveaxis` is easier to read.
 
@@ -287,7 +287,7 @@ def _shifts(shift: Any) -> list[Any]:
         if shift.ndim > 1:
             raise ValueError("roll: 'shift' and 'axis' should be scalars or 1D sequences")
         return [s for i in range(shift.shape[0]) for s in _shifts(shift[i])]
-    if isinstance(shift, Tracer) and shift.concrete() is None:
+    if not is_known(shift):
         if dtypes.in_domain(shift.aval.dtype, "integer"):
             return [shift]
         raise TypeError(f"roll shifts by integers; got {shift.aval}; use shift.astype(int)")

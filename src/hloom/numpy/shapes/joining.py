@@ -14,7 +14,7 @@ from hloom.core.trace import Tracer
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, count_argument, dtype_argument, refuse_out
-from hloom.numpy.common.promotion import array_like, promote_dtypes
+from hloom.numpy.common.operands import array_like, promote_dtypes
 from hloom.numpy.shapes.manipulation import shape_1d, shape_2d, shape_3d
 from hloom.ops.pointwise.convert import convert_element_type
 from hloom.ops.shapes.shape import reshape
@@ -184,7 +184,7 @@ def stack(
 
 @eager.planned_sequence
 def _shaped_and_joined(xs: Sequence[Any], plan: tuple[str, Any]) -> Any:
-    """hstack and its kin: each array is given the axes it lacks first."""
+    """hstack and its like: each array is given the axes it lacks first."""
     name, cast = plan
     arrays = _of_one_dtype(name, xs, cast)
     shaped = [reshape(x, _SHAPES[name](x.aval.shape)) for x in arrays]

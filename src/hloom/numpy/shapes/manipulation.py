@@ -12,8 +12,8 @@ from hloom.core.support.strict import refuse_sharding
 from hloom.errors import ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axes_argument, check_order, shape_argument, sizes_argument
-from hloom.numpy.common.promotion import array_like
-from hloom.numpy.common.promotion import broadcast_to as broadcast
+from hloom.numpy.common.operands import array_like
+from hloom.numpy.common.operands import broadcast_to as broadcast
 from hloom.ops.common.linear import constant, spread_scalar, transpose
 from hloom.ops.shapes.shape import reshape as lax_reshape
 from hloom.ops.shapes.slicing import slice as lax_slice

@@ -10,7 +10,7 @@ from hloom import dtypes
 from hloom.core.array import Array
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axis_argument, count_argument
-from hloom.numpy.common.promotion import array_like
+from hloom.numpy.common.operands import array_like
 from hloom.ops.common.linear import broadcast_in_dim, constant, move, reduce_sum, spread_scalar
 from hloom.ops.pointwise.binary import bitwise_and, shift_left, shift_right_logical
 from hloom.ops.pointwise.compare import ne

@@ -17,6 +17,8 @@ from hloom.ops.common.expression import FLOAT32, Term
 Partials = Sequence[Callable[..., Any] | None]
 Formula = Callable[..., Term]
 
+_BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
+
 # For error texts: a dtype of each domain, and the lenient function for a strict one.
 _EXAMPLES = {
     "complex": "complex64", "integer": "int32", "signed": "int32", "unsigned": "uint32",
@@ -76,7 +78,7 @@ def check_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
 
 
 def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
-    """The result's shape: an axis of size 1 goes with any size, and a 0-d operand with any shape.
+    """The result's shape: axes of size 1 are repeated to any size, 0-d operands to any shape.
 
     Raises ShapeError for operands of two ranks, and for two sizes of one axis.
     """
@@ -100,7 +102,7 @@ def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
 
 
 def same_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
-    """The operands' one shape; 0-d operands go with any.  Raises ShapeError if there are two."""
+    """The operands' one shape, apart from 0-d ones.  Raises ShapeError if there are two."""
     shapes = {aval.shape for aval in avals if aval.shape}
     if len(shapes) > 1:
         raise errors.ShapeError(
@@ -143,7 +145,7 @@ def flat(tangent: Any, out: Any, *primals: Any, **params: Any) -> None:
 
 
 class Pointwise(Primitive):
-    """One result element per operand element; 0-d operands go with any shape."""
+    """One result element per operand element; 0-d operands are repeated to any shape."""
 
     def batch(
         self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
@@ -163,13 +165,13 @@ class Pointwise(Primitive):
 class Elementwise(Pointwise):
     """An op whose operands have one dtype and one rank, as a row of rules.
 
-    Axes of size 1 go with any size, and 0-d operands with any shape.
+    Axes of size 1 are repeated to any size, and 0-d operands to any shape.
 
     - `domain`: the dtypes taken.  `result`: the dtype given, if it is another (a fixed one, or a
       function of the operand's dtype and the params).
     - `hlo`: the StableHLO operation, where that is all there is to write.  `formula`: the result
       as a function of `formula.Term`s, where it is not; one for all dtypes, or a dict of them by
-      kind, and `hlo` serves the kinds that it leaves out.  Floats narrower than 32 bits come to
+      kind, and `hlo` is for the kinds that it leaves out.  Floats narrower than 32 bits come to
       a formula as f32 and are rounded once, as in NumPy.
     - `numpy`: the result as a function of ndarrays; narrow floats come as f32 here too.
     - `jvp[i]` maps the tangent of operand i to its share of the result's tangent:
@@ -233,7 +235,7 @@ class Elementwise(Pointwise):
         for aval in avals[1:]:
             if aval.dtype is not dtype:
                 check_same_dtype(self.name, avals)
-            if aval.shape and aval.shape != shape:  # 0-d operands go with any
+            if aval.shape and aval.shape != shape:  # 0-d operands fit any
                 shape = self.shape(self.name, avals) if shape else aval.shape
             weak = weak and aval.weak_type
         if self.result is not None:
@@ -251,12 +253,19 @@ class Elementwise(Pointwise):
         raise TypeError(f"{self.name} takes {operands}; got {given}")
 
     def numpy(self, *values: Any, **params: Any) -> Any:
-        avals = [ShapedArray(v.shape, v.dtype) for v in values]
-        dtype = self.infer(*avals, **params).dtype
-        if not self.narrow and is_narrow(values[0].dtype):
+        """The function's result: wrong dtypes stay, so that an engine can tell.
+
+        What NumPy has no arithmetic for is computed in f32 or in bytes, and converted at the end.
+        """
+        given = values[0].dtype
+        in_f32 = not self.narrow and is_narrow(given)
+        if in_f32:
             values = tuple(v.astype(np.float32) if is_narrow(v.dtype) else v for v in values)
         with np.errstate(all="ignore"):
-            return np.asarray(self.function(*values, **params)).astype(dtype, copy=False)
+            result = np.asarray(self.function(*values, **params))
+            in_bytes = dtypes.bits(given) < 8 and result.dtype in _BYTES
+            computed_in = in_bytes or (in_f32 and result.dtype == FLOAT32)
+            return result.astype(given) if computed_in else result
 
     def emit(self, block: Any, out: ShapedArray, *operands: Any, **params: Any) -> Any:
         dtype = operands[0].aval.dtype
@@ -329,14 +338,14 @@ def _align(x: Any, a: int | None, axis: int, whole: tuple[int, ...]) -> Any:
         return x if x.aval.ndim == 0 else linear.spread(x, axis, whole[axis])
     if x.aval.ndim == len(whole):
         return linear.move(x, a, axis)
-    return linear.broadcast_in_dim(x, whole, (axis,))  # a scalar for each example, beside arrays
+    return linear.broadcast_to(x, whole, (axis,))  # a scalar for each example, beside arrays
 
 
 def _stretched(x: Any, shape: tuple[int, ...]) -> Any:
     """An operand with its axes of size 1 repeated to the shape; a 0-d one stays."""
     if x.aval.shape == shape or not x.aval.shape:
         return x
-    return linear.broadcast_in_dim(x, shape, range(len(shape)))
+    return linear.broadcast_to(x, shape, range(len(shape)))
 
 
 def like_operand(ct: Any, x: UndefinedPrimal) -> Any:
@@ -346,6 +355,6 @@ def like_operand(ct: Any, x: UndefinedPrimal) -> Any:
     if not x.aval.shape:
         return linear.sum_all(ct)
     sizes = zip(ct.aval.shape, x.aval.shape)
-    axes = [axis for axis, (whole, size) in enumerate(sizes) if whole != size]
+    axes = tuple(axis for axis, (whole, size) in enumerate(sizes) if whole != size)
     kept = [axis for axis in range(x.aval.ndim) if axis not in axes]
-    return linear.broadcast_in_dim(linear.reduce_sum(ct, axes), x.aval.shape, kept)
+    return linear.broadcast_to(linear.sum_over(ct, axes), x.aval.shape, kept)

@@ -296,7 +296,8 @@ def _multiply_complex(x: Term, y: Any) -> Term:
     y = y if y.__class__ is Term else x.full(y)
     a, b, c, d = x.real, x.imag, y.real, y.imag
     if y.operand is x.operand:
-        return complex_of((a - b) * (a + b), a * b * 2.0)  # no product goes into a sum
+        # No product goes into a sum, and of sizes the factor of a zero is not negative: it is 0.0.
+        return complex_of((abs(a) - abs(b)) * (abs(a) + abs(b)), a * b * 2.0)
     return complex_of(rounded(a * c) - b * d, rounded(a * d) + b * c)
 
 

@@ -187,9 +187,9 @@ class BroadcastInDim(Linear):
             d for a, d in enumerate(broadcast_dimensions) if x.aval.shape[a] == 1 != shape[d]
         }
         new = tuple(d for d in range(len(shape)) if d not in broadcast_dimensions)
-        summed = reduce_sum(ct, tuple(sorted((*new, *stretched))))
+        total = sum_over(ct, tuple(sorted((*new, *stretched))))
         kept = [a for a, d in enumerate(broadcast_dimensions) if d not in stretched]
-        return [summed if not stretched else broadcast_in_dim(summed, x.aval.shape, kept)]
+        return [broadcast_to(total, x.aval.shape, kept)]
 
     def batch(
         self,
@@ -202,7 +202,7 @@ class BroadcastInDim(Linear):
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, batch_axes
         dims = (0, *[d + 1 for d in broadcast_dimensions])
-        return broadcast_in_dim(move(x, axis, 0), (size, *shape), dims), 0
+        return broadcast_to(move(x, axis, 0), (size, *shape), dims), 0
 
 
 broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
@@ -234,9 +234,7 @@ def broadcast_in_dim(
     shape, dims = tuple(map(index, shape)), tuple(map(index, broadcast_dimensions))
     if len(dims) == operand.aval.ndim and list(dims) != sorted(dims):
         operand, dims = transpose(operand, inverse(dims)), tuple(sorted(dims))
-    if shape == operand.aval.shape and dims == tuple(range(len(shape))):
-        return operand
-    return broadcast_in_dim_p(operand, shape=shape, broadcast_dimensions=dims)
+    return broadcast_to(operand, shape, dims)
 
 
 class ReduceSum(Linear):
@@ -273,7 +271,7 @@ class ReduceSum(Linear):
 
     def transpose(self, ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
         kept = tuple(i for i in range(x.aval.ndim) if i not in axes)
-        return [broadcast_in_dim(ct, x.aval.shape, kept)]
+        return [broadcast_to(ct, x.aval.shape, kept)]
 
     def batch(
         self,
@@ -304,8 +302,7 @@ def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: None = None) 
         refuse_sharding("reduce_sum", out_sharding)
     operand = as_array(operand)
     refuse_data("reduce_sum", "axes", axes)
-    axes = tuple(axes)
-    return reduce_sum_p(operand, axes=axes) if axes else operand
+    return sum_over(operand, tuple(axes))
 
 
 def reduce_sum_signed(operand: Any, axes: tuple[int, ...]) -> Any:
@@ -356,14 +353,25 @@ def spread(x: Any, axis: int, size: int) -> Any:
 
 def spread_scalar(x: Any, shape: tuple[int, ...]) -> Any:
     """A 0-d array repeated to `shape`; others as they are."""
-    return (
-        x if x.aval.shape == shape else broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=())
-    )
+    return x if x.aval.shape == shape else broadcast_to(x, shape, ())
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...], dimensions: Sequence[int]) -> Any:
+    """`broadcast_in_dim` for rules: the axes are in order; an array that is right already stays."""
+    dims = tuple(dimensions)
+    if x.aval.shape == shape and dims == tuple(range(len(shape))):
+        return x
+    return broadcast_in_dim_p(x, shape=shape, broadcast_dimensions=dims)
+
+
+def sum_over(x: Any, axes: tuple[int, ...]) -> Any:
+    """`reduce_sum` for rules: the axes are in order; over none of them the array stays."""
+    return reduce_sum_p(x, axes=axes) if axes else x
 
 
 def sum_all(x: Any) -> Any:
     """The sum over all axes."""
-    return reduce_sum(x, tuple(range(x.aval.ndim)))
+    return sum_over(x, tuple(range(x.aval.ndim)))
 
 
 def batch_first(size: int, operands: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:

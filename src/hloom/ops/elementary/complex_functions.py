@@ -190,7 +190,7 @@ def cos(z: Term) -> Term:
 def sin(z: Term) -> Term:
     """sin(z) = -i sinh(iz)."""
     turned = sinh(complex_of(-z.imag, z.real))
-    endless = is_inf(z.imag) & ~is_finite(z.real)  # the sign of this infinity is nobody's
+    endless = is_inf(z.imag) & ~is_finite(z.real)  # this infinity may have either sign
     return complex_of(turned.imag, where(endless, math.inf, -turned.real))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,14 @@ import numpy as np
 from hloom.ops.elementary.special_definitions import digamma, zeta
 
 _TINY, _STEP = 1e-300, 4e-16
-_ZETAS = zeta(np.arange(2.0, 60.0), np.array(2.0)).tolist()  # less 1
+# B_2k / (2k (2k-1)): DLMF 5.11.1.  From 8 on, of lgamma to 1e-16.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
 def _each(function: Callable[..., float]) -> Callable[..., Any]:
     """A function of Python floats, over arrays that fill one shape."""
 
-    @wraps(function)  # it tells how many operands there are
+    @wraps(function)  # whose signature says how many operands there are
     def over(*xs: Any) -> Any:
         wide = np.broadcast_arrays(*[x.astype(np.float64) for x in xs])
         flat = [function(*values) for values in zip(*[w.ravel().tolist() for w in wide])]
@@ -79,7 +79,7 @@ def _series(a: float, x: float) -> tuple[float, float]:
 def _fraction(a: float, x: float) -> tuple[float, float]:
     """DLMF 8.9.2: Q over the density, and its derivative by a; Lentz's algorithm.
 
-    The derivative goes along term by term, as in Moore (1982), AS 187.
+    The derivative is summed term by term, as in Moore (1982), AS 187.
     """
     b = x + 1 - a
     f = d = 1 / b
@@ -146,7 +146,7 @@ def _at_ends(a: float, x: float, none: float, all: float) -> float | None:
 
 
 def _held(value: float) -> float:
-    """A probability, which rounding may have led out of 0 to 1."""
+    """A probability clamped to [0, 1], which rounding errors may leave."""
     return min(max(value, 0.0), 1.0)
 
 
@@ -177,9 +177,16 @@ def _upper_near_zero(a: float, x: float) -> float:
     return -math.expm1(log) - math.exp(log) * a * math.fsum(terms)
 
 
+@cache
+def _zetas() -> list[float]:
+    """zeta(2) - 1, zeta(3) - 1, .."""
+    found: list[float] = zeta(np.arange(2.0, 60.0), np.array(2.0)).tolist()
+    return found
+
+
 def _lgamma1p(a: float) -> float:
     """lgamma(1 + a) for a < 1, to its last digits where a is small: DLMF 5.7.3."""
-    series = sum(z * (-a) ** k / k for k, z in enumerate(_ZETAS, 2))
+    series = sum(z * (-a) ** k / k for k, z in enumerate(_zetas(), 2))
     return (1 - 0.5772156649015329) * a - math.log1p(a) + float(series)
 
 

@@ -101,7 +101,7 @@ def _integrals(
     """Integrals from 0 to `end` of `exp(-cost)`, and of `s` times it: so many as `count` says.
 
     `cost` is a function of `s` and of what is given.  A loop over the points, two each turn, which
-    are rows of one program.  If the cost's slope at the end is given, the first turn is a step of
+    are rows of one kernel.  If the cost's slope at the end is given, the first turn is a step of
     Newton's: the cost is convex, so it leads to where it is `decay`, or beyond.
     """
     block, size, rows = end.block, len(given) + 1, (_AT_ONCE, *end.shape)
@@ -436,7 +436,7 @@ def betainc(a: Term, b: Term, x: Term) -> Term:
     sides = where(flip, q, p), where(flip, p, q), where(flip, u, t), where(flip, t, u)
     sides = _once(*sides)
     large = minimum(*sides[:2]) >= _FEW
-    # Each is computed everywhere; where the other one serves it may be anything, NaN too.
+    # Each is computed everywhere; where the other one is used it may be anything, NaN too.
     integral, fraction = _beta_integral(grade, *sides), _beta_fraction(grade, *sides)
     value = rounded(_beta_density(*sides) * where(large, integral, fraction))
     value = clip(0.0, where(flip, 1.0 - value, value), 1.0)

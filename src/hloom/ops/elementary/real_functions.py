@@ -1,7 +1,7 @@
 """Elementary functions of f32 and f64, as lowerings and complex formulas use them.
 
-XLA's own operations serve where they are right and fast; elsewhere the programs of `programs_f32`
-and `programs_f64`.  Each is a function of `Term`s of one dtype.
+XLA's own operations are used where they are right and fast, elsewhere the kernels of `real_f32`
+and `real_f64`.  Each is a function of `Term`s of one dtype.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hloom.ops.common.expression import FLOAT32, FLOAT64, Term, holds_anywhere, 
 from hloom.ops.elementary import real_f32, real_f64
 
 
-def _programs(x: Term) -> ModuleType:
+def _kernels(x: Term) -> ModuleType:
     return real_f32 if x.dtype == FLOAT32 else real_f64
 
 
@@ -57,7 +57,7 @@ def exp2(x: Term) -> Term:
 
 
 def expm1(x: Term) -> Term:
-    return _programs(x).expm1(x)
+    return _kernels(x).expm1(x)
 
 
 def log(x: Term) -> Term:
@@ -67,19 +67,19 @@ def log(x: Term) -> Term:
 
 
 def log2(x: Term) -> Term:
-    return _programs(x).log2(x)
+    return _kernels(x).log2(x)
 
 
 def log10(x: Term) -> Term:
-    return _programs(x).log10(x)
+    return _kernels(x).log10(x)
 
 
 def log1p(x: Term) -> Term:
-    return _programs(x).log1p(x)
+    return _kernels(x).log1p(x)
 
 
 def cbrt(x: Term) -> Term:
-    return _programs(x).cbrt(x)
+    return _kernels(x).cbrt(x)
 
 
 # ---- powers and trigonometric functions --------------------------------------------------------
@@ -94,22 +94,22 @@ MANY = 8192
 
 
 def _periodic(x: Term, name: str, own: Callable[[Term], Term]) -> Term:
-    """The program `name`, and XLA's `own` operation for what is too large for it.
+    """The kernel `name`, and XLA's `own` operation for what is too large for it.
 
-    One program whatever the size, so that no element depends on how many stand beside it.
+    The same code for every size, so that no element depends on the number of others.
     """
     if x.block.platform != "cpu":
         return own(x)
-    programs = _programs(x)
-    fast, limit = getattr(programs, name)(x), programs.REDUCIBLE
+    kernels = _kernels(x)
+    fast, limit = getattr(kernels, name)(x), kernels.REDUCIBLE
 
-    def mended(x: Term, fast: Term) -> Term:
+    def corrected(x: Term, fast: Term) -> Term:
         return where(abs(x) < limit, fast, own(x))
 
     if x.size < MANY:
-        return mended(x, fast)
+        return corrected(x, fast)
     too_large = holds_anywhere((abs(x) >= limit) & (abs(x) < math.inf))
-    return replaced_if(too_large, x, fast, mended)
+    return replaced_if(too_large, x, fast, corrected)
 
 
 def _own_tan(x: Term) -> Term:
@@ -131,28 +131,28 @@ def tan(x: Term) -> Term:
 
 
 def asin(x: Term) -> Term:
-    return _programs(x).asin(x)
+    return _kernels(x).asin(x)
 
 
 def acos(x: Term) -> Term:
-    return _programs(x).acos(x)
+    return _kernels(x).acos(x)
 
 
 def atan(x: Term) -> Term:
-    return _programs(x).atan(x)
+    return _kernels(x).atan(x)
 
 
 def atan2(y: Term, x: Term) -> Term:
-    return _programs(x).atan2(y, x)
+    return _kernels(x).atan2(y, x)
 
 
 # ---- hyperbolic functions ----------------------------------------------------------------------
 def sinh(x: Term) -> Term:
-    return _programs(x).sinh(x)
+    return _kernels(x).sinh(x)
 
 
 def cosh(x: Term) -> Term:
-    return _programs(x).cosh(x)
+    return _kernels(x).cosh(x)
 
 
 def tanh(x: Term) -> Term:
@@ -160,12 +160,12 @@ def tanh(x: Term) -> Term:
 
 
 def asinh(x: Term) -> Term:
-    return _programs(x).asinh(x)
+    return _kernels(x).asinh(x)
 
 
 def acosh(x: Term) -> Term:
-    return _programs(x).acosh(x)
+    return _kernels(x).acosh(x)
 
 
 def atanh(x: Term) -> Term:
-    return _programs(x).atanh(x)
+    return _kernels(x).atanh(x)

@@ -14,7 +14,7 @@ dropped and the others become the axes `offset_dims` of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,122 +55,118 @@ Axes = tuple[int, ...]
 
 
 # ---- gather ---------------------------------------------------------------------------------
+class GatherParameters(NamedTuple):
+    """Which windows a gather reads, and how; the two flags are promises that a compiler may use."""
+
+    dimension_numbers: GatherDimensionNumbers
+    slice_sizes: Axes
+    indices_are_sorted: bool
+    unique_indices: bool
+    mode: str
+
+
 class Gather(Primitive):
     """(f32[5,3], i32[2,1]) -- offset_dims=(1,), .., slice_sizes=(1, 3), mode=clip --> f32[2,3].
 
     In mode "fill" a third operand, 0-d, is what windows outside are filled with.
     """
 
+    parameters = GatherParameters
+
     def infer(
-        self, operand: ShapedArray, indices: ShapedArray, *fill: ShapedArray,
-        dimension_numbers: GatherDimensionNumbers, slice_sizes: Axes, indices_are_sorted: bool,
-        unique_indices: bool, mode: str,
-    ) -> ShapedArray:  # fmt: skip
+        self, operand: ShapedArray, indices: ShapedArray, *fill: ShapedArray, p: GatherParameters
+    ) -> ShapedArray:
         text = f"gather from {operand}"
-        out_ndim = indices.ndim - 1 + len(dimension_numbers.offset_dims)
-        check_windows(text, operand, indices, dimension_numbers, slice_sizes, out_ndim)
-        check_mode(text, mode)
+        out_ndim = indices.ndim - 1 + len(p.dimension_numbers.offset_dims)
+        check_windows(text, operand, indices, p.dimension_numbers, p.slice_sizes, out_ndim)
+        check_mode(text, p.mode)
         check_same_dtype("gather", (operand, *fill))
-        if len(fill) != (mode == "fill") or any(value.shape for value in fill):
+        if len(fill) != (p.mode == "fill") or any(value.shape for value in fill):
             raise ArgumentError(
                 f'{text}: mode "fill" takes one fill_value, 0-d, and the others none; got mode '
-                f"{mode!r} and {', '.join(map(str, fill)) or 'none'}"
+                f"{p.mode!r} and {', '.join(map(str, fill)) or 'none'}"
             )
-        kept = [slice_sizes[a] for a in window_axes(dimension_numbers, operand.ndim)]
+        kept = [p.slice_sizes[a] for a in window_axes(p.dimension_numbers, operand.ndim)]
         sizes, windows = iter(indices.shape), iter(kept)
-        offset = dimension_numbers.offset_dims
+        offset = p.dimension_numbers.offset_dims
         shape = [next(windows) if i in offset else next(sizes) for i in range(out_ndim)]
         return operand.update(shape=tuple(shape))
 
-    def numpy(
-        self, operand: Any, indices: Any, *fill: Any, dimension_numbers: Any, slice_sizes: Axes,
-        mode: str, **hints: bool,
-    ) -> Any:  # fmt: skip
-        kept = [slice_sizes[a] for a in window_axes(dimension_numbers, operand.ndim)]
+    def numpy(self, operand: Any, indices: Any, *fill: Any, p: GatherParameters) -> Any:
+        kept = [p.slice_sizes[a] for a in window_axes(p.dimension_numbers, operand.ndim)]
         batch = indices.shape[:-1]
         value = fill[0] if fill else np.zeros((), operand.dtype)
         found = np.full((*batch, *kept), value)
         for place, slices in starts_of_windows(
-            operand, indices, dimension_numbers, slice_sizes, mode
+            operand, indices, p.dimension_numbers, p.slice_sizes, p.mode
         ):
             if slices is not None:
                 found[place] = operand[slices].reshape(kept)
         source = range(len(batch), found.ndim)
-        return np.moveaxis(found, source, dimension_numbers.offset_dims)
+        return np.moveaxis(found, source, p.dimension_numbers.offset_dims)
 
     def emit(
         self, block: Any, out: ShapedArray, operand: Any, indices: Any, *fill: Any,
-        dimension_numbers: Any, slice_sizes: Axes, indices_are_sorted: bool, mode: str,
-        **hints: bool,
+        p: GatherParameters,
     ) -> Any:  # fmt: skip
         indices = signed_indices(block, indices, operand.aval.shape)
-        offset, collapsed, index_map, batching, index_batching = map(list, dimension_numbers)
+        offset, collapsed, index_map, batching, index_batching = map(list, p.dimension_numbers)
         numbers = (
             f"#stablehlo.gather<offset_dims = {offset}, collapsed_slice_dims = {collapsed}, "
             f"operand_batching_dims = {batching}, start_indices_batching_dims = {index_batching}, "
             f"start_index_map = {index_map}, index_vector_dim = {indices.aval.ndim - 1}>"
         )
-        sizes = ", ".join(map(str, slice_sizes))
+        sizes = ", ".join(map(str, p.slice_sizes))
         attributes = (
             f"dimension_numbers = {numbers}, "
             f"slice_sizes = array<i64{': ' * bool(sizes)}{sizes}>, "
-            f"indices_are_sorted = {str(indices_are_sorted).lower()}"
+            f"indices_are_sorted = {str(p.indices_are_sorted).lower()}"
         )
         # StableHLO moves windows inside: that is "clip", and serves the other modes.
         found = block.op(
             f'"stablehlo.gather"({operand}, {indices}) <{{{attributes}}}>', (operand, indices), out
         )
-        if mode != "fill" or not index_map:
+        if p.mode != "fill" or not index_map:
             return found
-        keep = inside(block, indices, operand.aval, dimension_numbers.start_index_map, slice_sizes)
+        start_map = p.dimension_numbers.start_index_map
+        keep = inside(block, indices, operand.aval, start_map, p.slice_sizes)
         axes = [i for i in range(out.ndim) if i not in offset]
         filling = block.broadcast(fill[0], out.shape, ())
         return block.select(block.broadcast(keep, out.shape, axes), found, filling)
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: GatherParameters
     ) -> tuple[Any, Any]:
         operand, indices, *fill = primals
-        out = self(*primals, **params)
+        out = self(*primals, **p._asdict())
         t = zeros(operand.aval) if tangents[0] is None else tangents[0]
-        t_fill = [zeros(p.aval) if x is None else x for p, x in zip(fill, tangents[2:])]
-        return out, self(t, indices, *t_fill, **params)
+        t_fill = [zeros(x.aval) if t is None else t for x, t in zip(fill, tangents[2:])]
+        return out, self(t, indices, *t_fill, **p._asdict())
 
     def transpose(
-        self, ct: Any, operand: Any, indices: Any, *fill: Any, dimension_numbers: Any,
-        slice_sizes: Axes, indices_are_sorted: bool, unique_indices: bool, mode: str,
-    ) -> list[Any]:  # fmt: skip
+        self, ct: Any, operand: Any, indices: Any, *fill: Any, p: GatherParameters
+    ) -> list[Any]:
         cts: list[Any] = [None] * (2 + len(fill))
-        numbers = ScatterDimensionNumbers(*dimension_numbers)
-        hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
         if is_linear(operand):
-            cts[0] = scatter_add(zeros(operand.aval), indices, ct, numbers, mode=mode, **hints)
+            cts[0] = scatter_add(
+                zeros(operand.aval), indices, ct, ScatterDimensionNumbers(*p.dimension_numbers),
+                indices_are_sorted=p.indices_are_sorted, unique_indices=p.unique_indices,
+                mode=p.mode,
+            )  # fmt: skip
         if fill and is_linear(fill[0]):
             one = constant(1, ct.aval.dtype)
-            outside = gather_p(
-                zeros(operand.aval), indices, one, dimension_numbers=dimension_numbers,
-                slice_sizes=slice_sizes, mode=mode, **hints,
-            )  # fmt: skip
+            outside = self(zeros(operand.aval), indices, one, **p._asdict())
             cts[2] = sum_all(mul(ct, outside))
         return cts
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        dimension_numbers: Any,
-        slice_sizes: Axes,
-        **params: Any,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: GatherParameters
     ) -> tuple[Any, int]:
         operand, indices, *fill = operands
         if fill and batch_axes[2] is not None:
-            return self._batch_fill(
-                size, operands, batch_axes,
-                dimension_numbers=dimension_numbers, slice_sizes=slice_sizes, **params,
-            )  # fmt: skip
-        offset, collapsed, index_map, batching, index_batching = dimension_numbers
+            return self._batch_fill(size, operands, batch_axes, p)
+        offset, collapsed, index_map, batching, index_batching = p.dimension_numbers
+        slice_sizes = p.slice_sizes
         if batch_axes[0] is not None and batch_axes[1] is not None:
             operand, indices = move(operand, batch_axes[0], 0), move(indices, batch_axes[1], 0)
             slice_sizes = (1, *slice_sizes)
@@ -185,13 +181,11 @@ class Gather(Primitive):
             indices = move(indices, batch_axes[1], 0)
             offset, index_batching = up(offset), up(index_batching)
         numbers = GatherDimensionNumbers(offset, collapsed, index_map, batching, index_batching)
-        out = self(
-            operand, indices, *fill, dimension_numbers=numbers, slice_sizes=slice_sizes, **params
-        )
-        return out, 0
+        p = p._replace(dimension_numbers=numbers, slice_sizes=slice_sizes)
+        return self(operand, indices, *fill, **p._asdict()), 0
 
     def _batch_fill(
-        self, size: int, operands: Sequence[Any], axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], axes: Sequence[Any], p: GatherParameters
     ) -> tuple[Any, int]:
         """A fill value for each example: fill with zero, and choose where a window is outside."""
         operand, indices, fill = operands
@@ -200,8 +194,8 @@ class Gather(Primitive):
         false = constant(False, boolean)
         inner = full(pair[0].aval.shape, True, boolean)
         zero = constant(0, operand.aval.dtype)
-        found, _ = self.batch(size, [*pair, zero], (0, 0, None), **params)
-        is_inside, _ = self.batch(size, [inner, pair[1], false], (0, 0, None), **params)
+        found, _ = self.batch(size, [*pair, zero], (0, 0, None), p=p)
+        is_inside, _ = self.batch(size, [inner, pair[1], false], (0, 0, None), p=p)
         filling = broadcast_in_dim(move(fill, axes[2], 0), found.aval.shape, (0,))
         return select_n(is_inside, filling, found), 0
 

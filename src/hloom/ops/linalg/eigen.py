@@ -38,7 +38,7 @@ from hloom.ops.linalg.matrix_functions import (
     where_placed,
 )
 from hloom.ops.pointwise.arithmetic import add, div, mul, sub
-from hloom.ops.pointwise.compare import eq, gt, lt, select
+from hloom.ops.pointwise.compare import eq, gt, lt, pick
 from hloom.ops.pointwise.complex import complex, imag, real
 from hloom.ops.pointwise.unary import square
 from hloom.ops.reductions.reduce import argmax
@@ -173,13 +173,8 @@ class Eig(MatrixFunction):
         return [ShapedArray(a.shape[:-1], dtype), *[vectors] * left, *[vectors] * right]
 
     def one(self, a: Any, *, left: bool, right: bool) -> list[Any]:
-        if not a.size:
-            return [a[0:0].reshape(0), *[a] * (left + right)]
-        values, v = np.linalg.eig(a)
-        found = [values]
-        if left:
-            found.append(definitions.normalized(np.linalg.inv(v).conj().T.astype(np.complex128)))
-        return [*found, v] if right else found
+        check_finite(a)
+        return definitions.eig(a, left, right)
 
     def emit(
         self, block: Any, out: Sequence[ShapedArray], a: Any, *, left: bool, right: bool
@@ -238,8 +233,8 @@ def _turned_vectors(v: Any, w: Any, inner: Any) -> Any:
     rows = broadcasted_iota(INT32, shape, len(shape) - 2)
     largest = argmax(size, len(shape) - 2, INT32)
     chosen = eq(rows, along_rows(largest, shape))
-    ratio = div(moved, select(chosen, v, 1.0))
-    angle = reduce_sum(select(chosen, imag(ratio), 0.0), (len(shape) - 2,))
+    ratio = div(moved, pick(chosen, v, 1.0))
+    angle = reduce_sum(pick(chosen, imag(ratio), 0.0), (len(shape) - 2,))
     return sub(moved, scale_columns(v, complex(real(along), angle)))
 
 

@@ -33,7 +33,7 @@ from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
 from hloom.ops.indexing.gather import gather_p
 from hloom.ops.linalg.lapack_calls import LETTERS
 from hloom.ops.pointwise.arithmetic import mul, sub
-from hloom.ops.pointwise.compare import eq, gt, ne, select
+from hloom.ops.pointwise.compare import eq, gt, ne, pick
 from hloom.ops.pointwise.complex import conj, real
 from hloom.ops.pointwise.convert import convert_element_type
 from hloom.ops.pointwise.unary import reciprocal
@@ -187,7 +187,7 @@ def _compared(shape: tuple[int, ...], compare: Callable[..., Any]) -> Any:
 def where_placed(compare: Callable[..., Any], x: Any, other: Any = None) -> Any:
     """`x` where `compare(row, column)` holds; elsewhere `other`, or zero."""
     other = constant(0, x.aval.dtype) if other is None else other
-    return select(_compared(x.aval.shape, compare), x, other)
+    return pick(_compared(x.aval.shape, compare), x, other)
 
 
 def along_rows(v: Any, shape: tuple[int, ...]) -> Any:

@@ -169,10 +169,7 @@ class Ormqr(MatrixFunction):
         return c.strong()
 
     def one(self, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
-        if left:
-            return definitions.apply_reflections(a, taus, c, transpose)
-        turned = c.conj().T  # c Q is the adjoint of Q^H c^H
-        return definitions.apply_reflections(a, taus, turned, not transpose).conj().T
+        return definitions.apply_reflections(a, taus, c, left, transpose)
 
     def emit(
         self, block: Any, out: ShapedArray, a: Any, taus: Any, c: Any, *,

@@ -1,8 +1,7 @@
-"""How exactly a function is asked to be computed, and how exactly it is.
+"""`accuracy=` of elementary functions: a keyword of JAX's, checked and otherwise without effect.
 
-StableHLO's `result_accuracy` lets a compiler take a cheaper program where a result need not be
-exact.  hloom has one program for each function, the exact one, so that `accuracy=` changes nothing;
-what is asked for is checked against what that program is known to keep.
+StableHLO's `result_accuracy` lets a compiler choose a cheaper kernel.  hloom has one kernel for
+each function; a tolerance that its error bound exceeds is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from hloom.core.operands import convert
 class AccuracyMode(enum.Enum):
     """An accuracy without a number: `DEFAULT`, or `HIGHEST`, the best there is.
 
-    hloom's functions have one accuracy, and both modes stand for it.
+    Both give the same results.
 
     >>> lax.exp(jnp.ones(1), accuracy=lax.AccuracyMode.HIGHEST)
     Array([2.7182817], dtype=float32)
@@ -33,8 +32,8 @@ class AccuracyMode(enum.Enum):
 class Tolerance:
     """How far a result may be off: absolutely, relatively, or in units of its last place.
 
-    `atol` may stand with `rtol` or with `ulps`; results are to be within one of the two.  Raises
-    ValueError for a negative number or NaN, for `rtol` and `ulps` together, and where all are 0.
+    With `atol` and one of `rtol` and `ulps`, a result is within either.  Raises ValueError for a
+    negative number or NaN, for `rtol` together with `ulps`, and where all are 0.
 
     >>> lax.sin(jnp.zeros(1), accuracy=lax.Tolerance(ulps=2))
     Array([0.], dtype=float32)
@@ -59,9 +58,9 @@ class Tolerance:
             raise ValueError(f"Tolerance takes rtol or ulps, and atol beside either; got {self}")
 
 
-# How many units in the last place a result may be off: of float32, float64, complex numbers (where
-# it is the larger part's place).  Measured over all exponents, arguments near the zeros of results
-# included; not for results that are subnormal, or within a factor of two of infinity.
+# Bounds of the error in ulp: of float32, of float64, and of complex numbers (in ulp of the larger
+# part).  Measured over all exponents and near the zeros of the results; not for results that are
+# subnormal, or within a factor of two of infinity.
 ULPS = {
     "cbrt": (1, 1, 0),  # takes no complex numbers
     "cos": (1, 1, 12),
@@ -79,21 +78,11 @@ ULPS = {
 }
 
 
-def ulps_of(name: str, dtype: Any) -> int:
-    """How many ulp a function's result of this dtype is off at most."""
-    single, double, complex_ = ULPS[name]
-    if dtypes.kind(dtype) == "complex":
-        return complex_
-    if dtypes.bits(dtype) < 32:
-        return 1  # computed in float32 and rounded once
-    return single if dtypes.bits(dtype) == 32 else double
-
-
 def check_accuracy(name: str, accuracy: Any, x: Any) -> None:
     """Raise unless the function is as exact as it is asked to be for this operand.
 
-    TypeError for what is no accuracy, ValueError for a tolerance that the results don't keep: an
-    absolute one is compared for results near 1.
+    TypeError for what is no accuracy, ValueError for a tolerance below the error bound; an absolute
+    one is compared for results near 1.
     """
     if accuracy is None or isinstance(accuracy, AccuracyMode):
         return
@@ -102,13 +91,16 @@ def check_accuracy(name: str, accuracy: Any, x: Any) -> None:
             f"{name} takes accuracy as a lax.Tolerance, a lax.AccuracyMode or None; "
             f"got {accuracy!r:.80}"
         )
-    dtype = convert(name, (x,))[0].aval.dtype
-    if not dtypes.in_domain(dtype, "inexact"):
-        return  # the operation itself says that it takes other operands
-    kept = ulps_of(name, dtype)
-    eps = float(dtypes.finfo(dtype).eps)
-    if max(accuracy.rtol / eps, accuracy.ulps, accuracy.atol / eps) < kept:
+    aval = convert(name, (x,))[0].aval
+    if aval.kind not in ("float", "complex"):
+        return  # the operation itself refuses these operands
+    single, double, parts = ULPS[name]
+    narrow = 1  # computed in float32 and rounded once
+    bound = parts if aval.kind == "complex" else {32: single, 64: double}.get(aval.bits, narrow)
+    eps = float(dtypes.finfo(aval.dtype).eps)
+    if max(accuracy.rtol / eps, accuracy.ulps, accuracy.atol / eps) < bound:
         raise ValueError(
-            f"{name} of {dtype.name} is exact to {kept} ulp, {kept * eps:.1e} of the result; "
-            f"accuracy={accuracy} asks for more. Leave accuracy out, or compute in a wider dtype."
+            f"{name} of {aval.dtype.name} is exact to {bound} ulp, {bound * eps:.1e} of the "
+            f"result; accuracy={accuracy} asks for more. Leave accuracy out, or compute in a wider "
+            "dtype."
         )

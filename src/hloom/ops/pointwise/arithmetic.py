@@ -168,7 +168,6 @@ one_minus_square_p = Elementwise(
 )
 
 
-@strict
 def one_minus_square(x: Any) -> Any:
     """`1 - x * x`, without cancellation near 1 and -1: `(1 - x) * (1 + x)`.
 

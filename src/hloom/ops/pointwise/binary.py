@@ -22,16 +22,16 @@ from hloom.ops.common.expression import (
 )
 from hloom.ops.elementary import complex_functions, real_functions
 from hloom.ops.pointwise.arithmetic import div, mul, neg, nonzero_divisor, sub
-from hloom.ops.pointwise.compare import eq, larger, numpy_max, numpy_min, select, smaller
+from hloom.ops.pointwise.compare import eq, larger, numpy_max, numpy_min, pick, smaller
 from hloom.ops.pointwise.convert import convert_element_type_p
 from hloom.ops.pointwise.exponential import log
-from hloom.ops.pointwise.unary import round, to_unsigned
+from hloom.ops.pointwise.unary import round_p, to_unsigned
 
 
 # ---- max, min --------------------------------------------------------------------------------
 def _share_of_extreme(t: Any, out: Any, x: Any, y: Any) -> Any:
     """All of the tangent where `x` is the result, half of it where `y` is too."""
-    return select(eq(x, out), select(eq(y, out), mul(t, 0.5), t), 0)
+    return pick(eq(x, out), pick(eq(y, out), mul(t, 0.5), t), 0)
 
 
 _EXTREME_JVP = [
@@ -162,14 +162,14 @@ def _pow_base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
     else:
         factor = convert_element_type_p(y, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)
     still = eq(y, 0)
-    slope = mul(factor, pow(x, select(still, 1, sub(y, 1))))
-    return mul(t, select(still, 0, slope))
+    slope = mul(factor, pow(x, pick(still, 1, sub(y, 1))))
+    return mul(t, pick(still, 0, slope))
 
 
 def _pow_exponent_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
     """t * x**y * log(x), and 0 where x**y is, or where x is 0 and y is."""
-    still = bitwise_or(eq(out, 0), eq(x, 0))
-    return mul(t, mul(out, log(select(still, 1, x))))
+    still = or_p(eq(out, 0), eq(x, 0))
+    return mul(t, mul(out, log(pick(still, 1, x))))
 
 
 pow_p = Pow(
@@ -209,7 +209,7 @@ rem_p = Elementwise(
     numpy=np.fmod,
     jvp=[
         lambda t, out, x, y: t,
-        lambda t, out, x, y: neg(mul(t, round(div(sub(x, out), y)))),
+        lambda t, out, x, y: neg(mul(t, round_p(div(sub(x, out), y), rounding_method=0))),
     ],
     domain="real",
 )
@@ -438,7 +438,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
 
 
 def _numpy_shift_right_logical(x: Any, y: Any) -> Any:
-    return np.right_shift(to_unsigned(x), to_unsigned(y)).astype(f"i{x.dtype.itemsize}")
+    return np.right_shift(to_unsigned(x), to_unsigned(y)).astype(x.dtype)
 
 
 shift_right_logical_p = Elementwise(

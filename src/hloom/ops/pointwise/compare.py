@@ -26,7 +26,7 @@ from hloom.ops.common.expression import BOOL, Term, is_nan, maximum, minimum, wh
 
 # ---- the order of complex numbers: NumPy's, by real part and then by imaginary part ------------
 def _lexicographic(strict: str, direction: str) -> Callable[[Term, Term], Term]:
-    """A comparison of complex numbers; `strict` decides by the real parts, if no NaN stands by."""
+    """A comparison of complex numbers; by `strict` of the real parts, where they differ."""
 
     def compare(x: Term, y: Term) -> Term:
         comparable = ~is_nan(x.imag) & ~is_nan(y.imag)
@@ -168,8 +168,8 @@ def ge(x: Any, y: Any) -> Any:
 class SelectN(Pointwise):
     """bool[3], f32[3], f32[3] --> f32[3].  Each element from the case that `which` numbers.
 
-    `which` is bool, or int32 with its values held to the range of the cases.  Operands that are
-    0-d go with any shape.
+    `which` is bool, or int32, whose values are clamped to the range of the cases.  0-d operands are
+    taken with any shape.
     """
 
     def infer(self, which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
@@ -245,7 +245,7 @@ def select_n(which: Any, *cases: Any) -> Any:
 
 @strict
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """`on_true` where the predicate holds, else `on_false`.
+    """`on_true` where the predicate is true, else `on_false`.
 
     Takes a bool predicate, of the shape of the other two or 0-d, and two operands of one dtype
     and shape.  Raises TypeError otherwise.  `hloom.numpy.where` promotes and broadcasts.
@@ -253,13 +253,18 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     >>> lax.select(jnp.array([True, False]), jnp.array([1, 2]), jnp.array([10, 20]))
     Array([ 1, 20], dtype=int32)
     """
+    return pick(conversion.as_array(pred), on_true, on_false)
+
+
+def pick(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """`select` for rules, whose predicate is an array."""
     on_true, on_false = conversion.convert("select", (on_true, on_false))
-    return select_n_p(conversion.as_array(pred), on_false, on_true)
+    return select_n_p(pred, on_false, on_true)
 
 
 # ---- clamp -----------------------------------------------------------------------------------
 def _inside(t: Any, low: Any, x: Any, high: Any) -> Any:
-    return select(lt(low, x), select(lt(x, high), t, 0), 0)
+    return pick(lt(low, x), pick(lt(x, high), t, 0), 0)
 
 
 class Clamp(Elementwise):
@@ -277,9 +282,9 @@ clamp_p = Clamp(
     },
     numpy=lambda low, x, high: numpy_min(numpy_max(x, low), high),
     jvp=[
-        lambda t, out, low, x, high: select(gt(low, x), select(le(low, high), t, 0), 0),
+        lambda t, out, low, x, high: pick(gt(low, x), pick(le(low, high), t, 0), 0),
         lambda t, out, low, x, high: _inside(t, low, x, high),
-        lambda t, out, low, x, high: select(lt(high, x), t, 0),
+        lambda t, out, low, x, high: pick(lt(high, x), t, 0),
     ],
     domain="any",
 )
@@ -287,7 +292,7 @@ clamp_p = Clamp(
 
 @strict
 def clamp(min: Any, x: Any, max: Any) -> Any:
-    """`x` held between two bounds; NaN stays, and where the bounds cross the upper one wins.
+    """`x` clamped between two bounds; NaN stays, and where the bounds cross the upper one wins.
 
     Takes three operands of one dtype; the bounds have the shape of `x` or are 0-d.  Raises
     TypeError otherwise.  `hloom.numpy.clip` promotes and broadcasts.

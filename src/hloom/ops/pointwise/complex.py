@@ -112,8 +112,8 @@ conj_p = Elementwise(
     "conj",
     formula=lambda x: complex_of(x.real, -x.imag),
     numpy=np.conj,
-    jvp=[lambda t, out, x: conj(t)],
-    transpose=[lambda ct, x: conj(ct)],
+    jvp=[lambda t, out, x: conj_p(t)],
+    transpose=[lambda ct, x: conj_p(ct)],
     domain="complex",
 )
 

@@ -78,7 +78,7 @@ def numpy_convert(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _saturated(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Float to integer: truncated, held to the range, NaN to 0."""
+    """Float to integer: truncated, clamped to the range of the dtype, NaN to 0."""
     info = dtypes.iinfo(dtype)
     low, high = int(info.min), int(info.max)
     whole = np.trunc(x)
@@ -296,8 +296,8 @@ reduce_precision_p = ReducePrecision(
     "reduce_precision",
     formula=_write_reduce_precision,
     numpy=_numpy_reduce_precision,
-    jvp=[lambda t, out, x, **params: reduce_precision(t, **params)],
-    transpose=[lambda ct, x, **params: reduce_precision(ct, **params)],
+    jvp=[lambda t, out, x, **params: reduce_precision_p(t, **params)],
+    transpose=[lambda ct, x, **params: reduce_precision_p(ct, **params)],
     domain="float",
     narrow=True,
 )

@@ -11,13 +11,13 @@ from hloom.ops.common.elementwise import Elementwise
 from hloom.ops.common.expression import Term, where
 from hloom.ops.elementary import complex_functions
 from hloom.ops.pointwise.arithmetic import div, mul, nonzero_divisor
-from hloom.ops.pointwise.compare import eq, select
+from hloom.ops.pointwise.compare import eq, pick
 
 
 # ---- hypot -----------------------------------------------------------------------------------
 def _hypot_share(t: Any, out: Any, x: Any) -> Any:
     """t * x / out, and 0 at the origin."""
-    return mul(t, div(x, select(eq(out, 0), 1, out)))
+    return mul(t, div(x, pick(eq(out, 0), 1, out)))
 
 
 hypot_p = Elementwise(

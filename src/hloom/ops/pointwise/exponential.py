@@ -13,7 +13,7 @@ from hloom.ops.common.expression import Term, complex_of, maximum, where
 from hloom.ops.elementary import complex_functions, real_functions
 from hloom.ops.pointwise.accuracy import check_accuracy
 from hloom.ops.pointwise.arithmetic import add, div, mul, neg, sub
-from hloom.ops.pointwise.compare import eq, ne, select
+from hloom.ops.pointwise.compare import eq, ne, pick
 from hloom.ops.pointwise.complex import complex, imag, numpy_complex, real
 
 exp_p = Elementwise(
@@ -217,7 +217,7 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
     return logistic_p(x)
 
 
-# ---- sums of what logarithms stand for -----------------------------------------------------------
+# ---- logarithms of sums of exponentials ----------------------------------------------------------
 _LN2 = math.log(2)
 
 
@@ -273,7 +273,7 @@ def _lead(x: Any, y: Any) -> Any:
     if x.aval.kind == "complex":
         return complex(_lead(real(x), real(y)), sub(imag(x), imag(y)))
     lead = sub(x, y)
-    return select(eq(x, y), select(ne(lead, lead), 0, lead), lead)
+    return pick(eq(x, y), pick(ne(lead, lead), 0, lead), lead)
 
 
 logaddexp_p = Elementwise(

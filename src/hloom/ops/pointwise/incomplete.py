@@ -8,7 +8,7 @@ from typing import Any
 from hloom.ops.common.elementwise import Elementwise
 from hloom.ops.elementary import incomplete_definitions, incomplete_functions
 from hloom.ops.pointwise.arithmetic import add, div, mul, neg, sub
-from hloom.ops.pointwise.compare import eq, select
+from hloom.ops.pointwise.compare import eq, pick
 from hloom.ops.pointwise.exponential import log, log1p
 from hloom.ops.pointwise.partials import in_float32
 from hloom.ops.pointwise.special import digamma
@@ -17,9 +17,9 @@ from hloom.ops.pointwise.special import digamma
 # ---- gamma -------------------------------------------------------------------------------------
 def _gamma_density_tangent(t: Any, out: Any, a: Any, x: Any) -> Any:
     """The density times (a - 1)/x - 1, which is -1 for the exponential and at infinity."""
-    plain = select(eq(x, math.inf), True, eq(a, 1))
-    slope = div(sub(sub(a, 1), x), select(plain, 1, x))
-    return mul(t, mul(out, select(plain, -1, slope)))
+    plain = pick(eq(x, math.inf), True, eq(a, 1))
+    slope = div(sub(sub(a, 1), x), pick(plain, 1, x))
+    return mul(t, mul(out, pick(plain, -1, slope)))
 
 
 gamma_density_p = Elementwise(
@@ -48,7 +48,7 @@ def gamma_density(a: Any, x: Any) -> Any:
 
 def _times_pull(density: Any, a: Any, x: Any) -> Any:
     """The derivative of the density by a."""
-    return select(eq(density, 0), 0, mul(density, _pull(a, x)))
+    return pick(eq(density, 0), 0, mul(density, _pull(a, x)))
 
 
 igamma_p = Elementwise(
@@ -161,15 +161,15 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
 def _beta_density_tangent(t: Any, out: Any, a: Any, b: Any, x: Any) -> Any:
     """The density times (a - 1)/x - (b - 1)/(1 - x); a parameter of 1 has no part in it."""
     flat_a, flat_b, y = eq(a, 1), eq(b, 1), sub(1, x)
-    near = select(flat_a, 0, div(sub(a, 1), select(flat_a, 1, x)))
-    far = select(flat_b, 0, div(sub(b, 1), select(flat_b, 1, y)))
+    near = pick(flat_a, 0, div(sub(a, 1), pick(flat_a, 1, x)))
+    far = pick(flat_b, 0, div(sub(b, 1), pick(flat_b, 1, y)))
     return mul(t, mul(out, sub(near, far)))
 
 
 def _beta_density_by(t: Any, out: Any, a: Any, b: Any, log: Any) -> Any:
     """The tangent by a; `log` is the logarithm of x."""
     pull = add(log, sub(digamma(add(a, b)), digamma(a)))
-    return mul(t, select(eq(out, 0), 0, mul(out, pull)))
+    return mul(t, pick(eq(out, 0), 0, mul(out, pull)))
 
 
 beta_density_p = Elementwise(

@@ -8,7 +8,7 @@ from typing import Any
 from hloom.ops.common.elementwise import is_narrow
 from hloom.ops.common.expression import FLOAT32
 from hloom.ops.pointwise.arithmetic import add, mul, neg, sub
-from hloom.ops.pointwise.convert import convert_element_type_p, reduce_precision_p, stop_gradient
+from hloom.ops.pointwise.convert import convert_element_type_p, reduce_precision_p, stop_gradient_p
 from hloom.ops.pointwise.exponential import exp
 from hloom.ops.pointwise.unary import square
 
@@ -38,7 +38,7 @@ def gaussian(x: Any) -> Any:
     """exp(-x * x) of f32 or f64, to a few ulp: the rounding of x * x would count x * x fold."""
     exponent_bits, mantissa_bits = _HALF[x.aval.dtype.name]
     head = reduce_precision_p(
-        stop_gradient(x), exponent_bits=exponent_bits, mantissa_bits=mantissa_bits
+        stop_gradient_p(x), exponent_bits=exponent_bits, mantissa_bits=mantissa_bits
     )
     rest = mul(sub(x, head), add(x, head))
     return mul(exp(neg(square(head))), exp(neg(rest)))

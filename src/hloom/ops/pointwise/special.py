@@ -11,7 +11,7 @@ from hloom.ops.common.elementwise import Elementwise
 from hloom.ops.common.expression import FLOAT32
 from hloom.ops.elementary import special_definitions, special_functions
 from hloom.ops.pointwise.arithmetic import add, div, mul, neg, polynomial, sub
-from hloom.ops.pointwise.compare import eq, gt, lt, select
+from hloom.ops.pointwise.compare import eq, gt, lt, pick
 from hloom.ops.pointwise.exponential import exp
 from hloom.ops.pointwise.partials import gaussian, in_float32
 from hloom.ops.pointwise.unary import abs, sign, square
@@ -32,7 +32,7 @@ def erf(x: Any) -> Any:
     Takes and gives floats.  Raises TypeError for other dtypes.
 
     >>> lax.erf(jnp.array([0.0, 1.0]))
-    Array([0.        , 0.84270084], dtype=float32)
+    Array([0.       , 0.8427008], dtype=float32)
     """
     return erf_p(x)
 
@@ -179,9 +179,9 @@ def _excess_coefficients(terms: int) -> tuple[float, ...]:
 def _excess(x: Any, i0e: Any, i1e: Any) -> Any:
     """sign(x) * i0e(x) - i1e(x)."""
     far = gt(abs(x), _FAR)
-    inverse = div(1, select(far, x, _FAR))
+    inverse = div(1, pick(far, x, _FAR))
     series = polynomial(mul(inverse, sign(x)), _excess_coefficients(8 if _is_single(x) else 20))
-    return select(far, mul(mul(sign(x), i0e), series), sub(mul(sign(x), i0e), i1e))
+    return pick(far, mul(mul(sign(x), i0e), series), sub(mul(sign(x), i0e), i1e))
 
 
 def _is_single(x: Any) -> bool:
@@ -218,11 +218,11 @@ def bessel_i0e(x: Any) -> Any:
 def _i1e_tangent(t: Any, out: Any, x: Any) -> Any:
     """i0e(x) - sign(x) * i1e(x) - i1e(x) / x."""
     near = lt(abs(x), 1)
-    small, large = select(near, x, 0), select(near, 1, x)
+    small, large = pick(near, x, 0), pick(near, 1, x)
     near_ratio = mul(exp(neg(mul(small, sign(small)))), _i1_over_x(small))
-    ratio = select(near, near_ratio, div(out, large))
+    ratio = pick(near, near_ratio, div(out, large))
     i0e = bessel_i0e(x)
-    rest = select(eq(x, 0), i0e, mul(sign(x), _excess(x, i0e, out)))
+    rest = pick(eq(x, 0), i0e, mul(sign(x), _excess(x, i0e, out)))
     return mul(t, sub(rest, ratio))
 
 
@@ -249,10 +249,10 @@ def bessel_i1e(x: Any) -> Any:
 def _bessel_i1(x: Any) -> Any:
     """The modified Bessel function of order 1, with all its derivatives."""
     near, infinite = lt(abs(x), 1), eq(abs(x), math.inf)
-    small, large = select(near, x, 0), select(near, 1, select(infinite, 1, x))
+    small, large = pick(near, x, 0), pick(near, 1, pick(infinite, 1, x))
     half = exp(mul(abs(large), 0.5))
-    far = select(infinite, x, mul(mul(half, bessel_i1e(large)), half))
-    return select(near, mul(small, _i1_over_x(small)), far)
+    far = pick(infinite, x, mul(mul(half, bessel_i1e(large)), half))
+    return pick(near, mul(small, _i1_over_x(small)), far)
 
 
 bessel_i0_p = Elementwise(

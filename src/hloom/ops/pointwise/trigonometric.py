@@ -11,7 +11,7 @@ from hloom.ops.common.elementwise import Elementwise
 from hloom.ops.elementary import complex_functions, real_functions
 from hloom.ops.pointwise.accuracy import check_accuracy
 from hloom.ops.pointwise.arithmetic import add, div, mul, neg, one_minus_square, sub
-from hloom.ops.pointwise.compare import gt, select
+from hloom.ops.pointwise.compare import gt, pick
 from hloom.ops.pointwise.complex import real
 from hloom.ops.pointwise.euclid import hypot
 from hloom.ops.pointwise.exponential import exp
@@ -68,9 +68,9 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
 def _sech_squared(x: Any, tanh: Any) -> Any:
     """1 - tanh**2, which cancels where tanh is close to 1; near 0 and the poles it does not."""
     side = real(x) if is_complex(x) else x
-    e = exp(mul(select(gt(side, 0), x, neg(x)), -2))
+    e = exp(mul(pick(gt(side, 0), x, neg(x)), -2))
     far = div(mul(e, 4), square(add(e, 1)))
-    return select(gt(abs(side), 1), far, one_minus_square(tanh))
+    return pick(gt(abs(side), 1), far, one_minus_square(tanh))
 
 
 def _tan_tangent(t: Any, out: Any, x: Any) -> Any:
@@ -107,7 +107,7 @@ def _inverse_root(x: Any, root: Callable[[Any], Any], out: Any) -> Any:
     if not is_complex(x):
         return rsqrt(one_minus_square(x))
     far = gt(abs(x), 2)
-    return select(far, div(1, root(out)), rsqrt(one_minus_square(select(far, 0, x))))
+    return pick(far, div(1, root(out)), rsqrt(one_minus_square(pick(far, 0, x))))
 
 
 _LARGE = 2.0**32  # 1 - x*x is -x*x from here on
@@ -118,8 +118,8 @@ def _inverse(x: Any) -> Any:
     if not is_complex(x):
         return div(1, one_minus_square(x))
     far = gt(abs(x), _LARGE)
-    distant = neg(square(div(1, select(far, x, 1))))
-    return select(far, distant, div(1, one_minus_square(select(far, 0, x))))
+    distant = neg(square(div(1, pick(far, x, 1))))
+    return pick(far, distant, div(1, one_minus_square(pick(far, 0, x))))
 
 
 asin_p = Elementwise(

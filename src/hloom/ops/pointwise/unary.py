@@ -19,8 +19,8 @@ from hloom.ops.common.expression import BOOL, FLOAT32, FLOAT64, Term, divide_com
 from hloom.ops.elementary import complex_functions, real_functions
 from hloom.ops.pointwise.accuracy import check_accuracy
 from hloom.ops.pointwise.arithmetic import div, mul, neg
-from hloom.ops.pointwise.compare import eq, ge, select
-from hloom.ops.pointwise.complex import complex, conj, imag, real
+from hloom.ops.pointwise.compare import eq, ge, pick
+from hloom.ops.pointwise.complex import complex, conj_p, imag, real
 
 
 def is_complex(x: Any) -> bool:
@@ -34,7 +34,7 @@ def _sign_tangent(t: Any, out: Any, x: Any) -> Any:
     if not is_complex(x):
         return None
     size = abs(x)
-    turn = div(imag(mul(conj(out), t)), select(eq(size, 0), 1, size))
+    turn = div(imag(mul(conj_p(out), t)), pick(eq(size, 0), 1, size))
     return mul(out, complex(0.0, turn))
 
 
@@ -69,8 +69,8 @@ def _abs_complex(x: Term) -> Term:
 def _abs_tangent(t: Any, out: Any, x: Any) -> Any:
     """The part of the tangent along x; at 0 it is `t` for real numbers, 0 for complex ones."""
     if is_complex(x):
-        return real(mul(conj(sign(x)), t))
-    return select(ge(x, 0), t, neg(t))
+        return real(mul(conj_p(sign(x)), t))
+    return pick(ge(x, 0), t, neg(t))
 
 
 abs_p = Elementwise(
@@ -241,7 +241,7 @@ def _numpy_clz(x: Any) -> Any:
     for _ in range(width):
         used += rest != 0
         rest = rest >> 1
-    return width - used
+    return (width - used).astype(x.dtype)
 
 
 def _population_count(x: Term) -> Term:
@@ -255,7 +255,7 @@ def _population_count(x: Term) -> Term:
 population_count_p = Elementwise(
     "population_count",
     formula=_population_count,
-    numpy=lambda x: np.bitwise_count(to_unsigned(x)),
+    numpy=lambda x: np.bitwise_count(to_unsigned(x)).astype(x.dtype),
     domain="integer",
 )
 
@@ -276,7 +276,7 @@ clz_p = Elementwise("clz", hlo="count_leading_zeros", numpy=_numpy_clz, domain="
 
 
 def clz(x: Any) -> Any:
-    """How many bits stand unset before the highest one that is set.
+    """How many bits are unset above the highest one that is set.
 
     Takes and gives integers; 0 gives their width.  Raises TypeError for other dtypes.
 
@@ -352,11 +352,17 @@ class IntegerPow(Elementwise):
         return super().infer(x)
 
 
+def _power(x: Any, y: int) -> Any:
+    if y == 1:
+        return x
+    return integer_pow_p(x, y=y) if y else linear.full(x.aval.shape, 1, x.aval.dtype)
+
+
 integer_pow_p = IntegerPow(
     "integer_pow",
     formula=_write_integer_pow,
     numpy=_numpy_integer_pow,
-    jvp=[lambda t, out, x, y: mul(t, mul(integer_pow(x, y - 1), y))],
+    jvp=[lambda t, out, x, y: mul(t, mul(_power(x, y - 1), y))],
 )
 
 
@@ -370,12 +376,7 @@ def integer_pow(x: Any, y: int) -> Any:
     >>> lax.integer_pow(jnp.array([1.5, -2.0]), 3)
     Array([ 3.375, -8.   ], dtype=float32)
     """
-    x, y = as_array(x), index(y)
-    if y == 1:
-        return x
-    if y == 0:
-        return linear.full(x.aval.shape, 1, x.aval.dtype)
-    return integer_pow_p(x, y=y)
+    return _power(as_array(x), index(y))
 
 
 @strict
@@ -387,7 +388,7 @@ def reciprocal(x: Any) -> Any:
     >>> lax.reciprocal(jnp.array([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
     """
-    return integer_pow(x, -1)
+    return _power(as_array(x), -1)
 
 
 sqrt_p = Elementwise(

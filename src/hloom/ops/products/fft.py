@@ -17,7 +17,7 @@ from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.common.elementwise import part_dtype
 from hloom.ops.common.linear import Linear, move
 from hloom.ops.pointwise.arithmetic import mul
-from hloom.ops.pointwise.compare import eq, select
+from hloom.ops.pointwise.compare import eq, pick
 from hloom.ops.pointwise.complex import conj, real
 from hloom.ops.shapes.shape import broadcasted_iota, integers
 from hloom.ops.shapes.slicing import pad
@@ -131,8 +131,8 @@ def _transposed_irfft(ct: Any, fft_lengths: tuple[int, ...]) -> Any:
     shape = spectrum.aval.shape
     place = broadcasted_iota(np.dtype("int32"), shape, len(shape) - 1)
     once, twice = mul(spectrum, share), mul(spectrum, 2 * share)
-    made = select(eq(place, 0), once, twice)
-    return made if last % 2 else select(eq(place, last // 2), once, made)
+    made = pick(eq(place, 0), once, twice)
+    return made if last % 2 else pick(eq(place, last // 2), once, made)
 
 
 fft_p = Fft("fft")

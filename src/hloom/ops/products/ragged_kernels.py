@@ -24,7 +24,7 @@ from hloom.ops.order.searching import searchsorted, taken
 from hloom.ops.pointwise.arithmetic import add, div, mul, sub
 from hloom.ops.pointwise.binary import bitwise_and
 from hloom.ops.pointwise.binary import min as min_
-from hloom.ops.pointwise.compare import clamp, le, lt, select
+from hloom.ops.pointwise.compare import clamp, le, lt, pick
 from hloom.ops.pointwise.convert import convert_element_type
 from hloom.ops.products.dot import dot_general_p
 from hloom.ops.reductions.cumulative import cumsum
@@ -60,7 +60,7 @@ def _runs(sizes: Any, first: Any, rows: int, count: int, outer: int) -> Runs:
     starts = slice_in_dim(pad(ends, np.int32(0), ((0, 0, 0), (1, 0, 0))), 0, groups, axis=1)
     group = sub(broadcasted_iota(INT32, shape, 1), broadcast_in_dim(first, shape, (0,)))
     has_matrix = bitwise_and(lt(-1, group), lt(group, count))
-    counts = select(has_matrix, sub(ends, starts), full(shape, 0, INT32))
+    counts = pick(has_matrix, sub(ends, starts), full(shape, 0, INT32))
     stretch = broadcasted_iota(INT32, shape, 0)
     found = (add(starts, mul(stretch, rows)), counts, add(group, mul(div(stretch, outer), count)))
     return Runs(*[reshape(x, (stretches * groups,)) for x in found])
@@ -138,7 +138,7 @@ def _multiply(
         start, low, high, place = _row_of(table, tile)
         mine, matrix = _part(rows, start, size), _part(matrices, place, 1)
         found = _times(mine, matrix, 3 if transposed else 2, **params)
-        kept = select(_is_of_run(found.aval.shape, low, high), found, _part(out, start, size))
+        kept = pick(_is_of_run(found.aval.shape, low, high), found, _part(out, start, size))
         return dynamic_update_slice(out, kept, (start, 0, 0, 0))
 
     return step
@@ -152,7 +152,7 @@ def _accumulate(size: int, precision: Any) -> Callable[..., Any]:
         start, low, high, place = _row_of(table, tile)
         parts = [_part(x, start, size) for x in (lhs, rhs)]
         x, y = (
-            select(_is_of_run(p.aval.shape, low, high), p, full(p.aval.shape, 0, p.aval.dtype))
+            pick(_is_of_run(p.aval.shape, low, high), p, full(p.aval.shape, 0, p.aval.dtype))
             for p in parts
         )
         found = dot_general_p(

@@ -73,6 +73,7 @@ def canonical_axis(name: str, axis: Any, ndim: int) -> int:
 
 def canonical_axes(name: str, axes: Iterable[Any], ndim: int) -> tuple[int, ...]:
     """Axes counted from the front, in the order given; raises ValueError for one given twice."""
+    refuse_data(name, "axes", axes)
     found = tuple(canonical_axis(name, axis, ndim) for axis in axes)
     if len(set(found)) != len(found):
         raise ShapeError(f"{name} takes each axis once; got {tuple(axes)}")
@@ -179,6 +180,7 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     (1, 3, 1)
     """
     array = as_array(array)
+    refuse_data("expand_dims", "dimensions", dimensions)
     dimensions = tuple(dimensions)
     ndim = array.aval.ndim + len(dimensions)
     new = canonical_axes("expand_dims", dimensions, ndim)

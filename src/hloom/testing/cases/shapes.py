@@ -20,15 +20,17 @@ from hloom.ops.indexing.dynamic_slicing import (
     index_take,
 )
 from hloom.ops.pointwise.arithmetic import add, mul
-from hloom.ops.pointwise.convert import copy
+from hloom.ops.pointwise.convert import copy, stop_gradient
 from hloom.ops.shapes import slicing
 from hloom.ops.shapes.shape import (
     broadcast,
     broadcast_like,
     broadcast_to_rank,
+    broadcasted_iota,
     collapse,
     expand_dims,
     full,
+    iota,
     optimization_barrier,
     reshape,
     rev,
@@ -96,6 +98,11 @@ SHAPE = [
     Case("copy", copy, ((2, 3),), lambda x: x),
     Case("optimization_barrier", lambda x, y: optimization_barrier((x, y)), ((2,), (3,)),
          lambda x, y: (x, y)),
+    Case("iota", lambda x: add(x, iota(x.dtype, 6)), ((6,),),
+         lambda x: x + np.arange(6).astype(x.dtype), NUMBERS),
+    Case("broadcasted_iota", lambda x: add(x, broadcasted_iota(x.dtype, (2, 3), 1)), ((2, 3),),
+         lambda x: x + np.arange(3).astype(x.dtype), NUMBERS),
+    Case("stop_gradient", stop_gradient, ((2, 3),), lambda x: x, moving=()),
 ]  # fmt: skip
 
 

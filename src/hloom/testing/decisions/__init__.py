@@ -1,4 +1,4 @@
-"""Every corner of arithmetic that was decided: what hloom gives, who says otherwise, and why.
+"""Every edge case of arithmetic that was decided: what hloom gives, what others give, and why.
 
 `DECISIONS` is the one table: `tests/testing/test_decisions.py` runs it, and `docs/semantics.md` is
 written from it:

@@ -151,6 +151,19 @@ FUNCTIONS = (
         xla=f32(8.934802, -0.047610056, 4.9925069e-07),
         reference=f32(8.934802, -0.047610056, 4.9925069e-07),
     ),
+    Decision(
+        "Polygamma of orders whose factorial overflows",
+        "lax.polygamma(x, y)",
+        (f32(171.0, 200.0, 300.0), f32(60.0, 75.0, INF)),
+        f32(1896.2947, -0.010992083, -0.0),
+        "n! and the sum of the powers overflow and vanish alone; SciPy gives inf and NaN.",
+        numpy="has none",
+        plain=chlo_op("polygamma"),
+        lowering="hloom.ops.elementary.special_functions.polygamma",
+        ulp=1,
+        xla=f32(NAN, NAN, NAN),
+        reference=f32(NAN, NAN, NAN),
+    ),
     # ---- digits
     Decision(
         "Powers of two have all their digits",

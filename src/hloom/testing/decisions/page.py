@@ -1,6 +1,6 @@
 """`docs/semantics.md`, written from the decisions.
 
-Nothing is run here: `tests/testing/test_decisions.py` holds the engines to what the page says.
+Nothing is run here: `tests/testing/test_decisions.py` compares the engines with the page.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from hloom.testing.decisions.record import (
 )
 
 INTRODUCTION = """\
-# Corner semantics
+# Edge-case semantics
 
-What comes out where arithmetic has corners: division by zero, NaN, infinities, signed zeros,
-overflow, rounding, branch cuts. Each corner was decided once. The answer is NumPy's where NumPy has
-one, and it is the same on the three engines: where XLA or the StableHLO interpreter would say
-something else of the plain operation, hloom writes a program that gives the answer on both.
+The results of edge cases: division by zero, NaN, infinities, signed zeros, overflow, rounding,
+branch cuts. Each was decided once. The result is NumPy's where NumPy has one, and it is the same on
+the three engines: where XLA or the StableHLO interpreter gives something else for the plain
+operation, hloom writes a program that gives the right result on both.
 
 This page is written by `make semantics` from the table of decisions, `hloom.testing.decisions`.
 `tests/testing/test_decisions.py` runs every program below on every engine, the plain operation
@@ -47,55 +47,54 @@ decision can be looked up, and run:
 array([-1, -1, -1], dtype=int32)
 ```
 
-In the tables, *hloom* is the answer on all three engines. The columns beside it are of those who
-say something else, in bold where they do: NumPy, or the plain operation on XLA or on the
-interpreter, with jaxlib 0.10.2 and 0.12.0. A dash: there is no answer, and the text says why.
+In the tables, *hloom* is the result on all three engines. The columns beside it show who differs,
+in bold where they do: NumPy, or the plain operation on XLA or on the interpreter, with jaxlib
+0.10.2 and 0.12.0. A dash means that there is no result, and the text says why.
 `i32`, `f64`, `c64` and so on are dtypes; 64-bit types are on.
 
-What an engine does otherwise **on purpose** stands below the table of its decision, after *On
-purpose*. It is little: subnormal numbers, products fused with sums, a zero that is added, and one
-rounding of integers in bfloat16.
+What an engine does otherwise **on purpose** is below the table of its decision, after *On
+purpose*. There are few such cases: subnormal numbers, products fused with sums, a zero that is
+added, and one rounding of integers in bfloat16.
 """
 
 SETTINGS = """\
 ## Settings
 
-Some answers are not a matter of one operation but of how a program is compiled.
+Some results depend not on one operation but on how a program is compiled.
 
-- Always, XLA is told to leave out its algebraic simplifier, `algsimp`, which changes results (see
-  *What a compiler may rewrite*), and to call its library of kernels for products of matrices only,
-  since that library loses NaN in reductions (see *Order, extremes and signs*). Both stand in
-  `hloom.engines.settings.REPAIRS`. The first costs no time, the second is made up for by the shape
-  in which hloom writes reductions.
+- hloom always turns off XLA's algebraic simplifier, `algsimp`, which changes results (see
+  *What a compiler may rewrite*), and lets XLA call its library of kernels for products of matrices
+  only, since that library loses NaN in reductions (see *Order, extremes and signs*). Both are in
+  `hloom.engines.settings.REPAIRS`. The first costs no time; for the second hloom writes reductions
+  in a form that is as fast.
 - Under `with hloom.exact():` programs are compiled without fused products and sums. Then one
   program gives what NumPy gives operation by operation, for operations that are rounded correctly.
   It is up to 20 times slower.
 
-## One call, one answer
+## The same call gives the same bits
 
 How a program is compiled is decided by its text and the types of its operands alone, in
 `hloom.engines.settings`. So the same call gives the same bits: in a loop, seconds later, in another
-process, from the cache on disk or compiled anew, under whatever load, and, as far as was tried, on
-one processor or many. (Another kind of processor or another jaxlib may give others.)
+process, from the cache on disk or compiled again, under any load, and, as far as was tested, on one
+processor or many. (Another kind of processor or another jaxlib may give others.)
 
-A function of one element gives one answer for one operand: it does not matter how many elements
-are beside it and where, nor whether it is called eagerly, by itself under `jit`, vectorised, or
-with a constant. (Left over, by a unit or two in the last place: a constant operand of `lgamma` of
-f64; with jaxlib 0.12, functions along last axes of fewer than 16 elements, where they are fused
-with what is not elementwise; and `sinc` of such rows under `vmap`.) What may differ, in the last
-digits:
+An elementwise function gives one result for one operand: the other elements of the array do not
+matter, nor whether it is called eagerly, by itself under `jit`, vectorised, or with a constant.
+(Exceptions, by one or two units in the last place: a constant operand of `lgamma` of f64; with
+jaxlib 0.12, functions along last axes of fewer than 16 elements, where they are fused with what is
+not elementwise; and `sinc` of such rows under `vmap`.) What may differ, in the last digits:
 
-- **Under `jit`, a product and a sum that come to stand side by side** are rounded once, not twice
-  (see *A product and a sum round twice*), also where one of them belongs to the next function; and
-  how they are paired may change with what else stands in the program.
-- **What brings many elements together** (sums, means, products, norms, products of matrices,
-  convolutions, Fourier transforms) adds in an order that depends on shape and layout. So a row has
-  another sum beside other rows, and `jit(f)` may add in another order than `f`.
+- **Under `jit`, a product followed by a sum** is rounded once, not twice (see *A product and a sum
+  round twice*), also where one of them belongs to the next function; and how they are paired may
+  change with the rest of the program.
+- **What combines many elements** (sums, means, products, norms, products of matrices,
+  convolutions, Fourier transforms) adds in an order that depends on shape and layout. So the sum
+  of a row may depend on the number of rows, and `jit(f)` may add in another order than `f`.
 - **`hloom.exact()`** has neither of the first kind: `jit(f)`, `f`, and any part of a larger program
   give the same bits of one operand.
 
-How many units in the last place functions may be off is not decided here: `hloom.testing` has a
-budget for each, with a reason.
+How many units in the last place a function may be off is not decided here: `hloom.testing.CASES`
+has an error budget for each, with a reason.
 """
 
 NUMPY_NOTES = {
@@ -140,7 +139,7 @@ def filled(sentences: Iterable[str]) -> str:
 
 
 def notes(decision: Decision) -> Iterator[str]:
-    """What stands below the table."""
+    """The text below the table."""
     yield decision.why
     if isinstance(decision.numpy, str):
         yield NUMPY_NOTES.get(decision.numpy, "")

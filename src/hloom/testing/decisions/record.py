@@ -1,4 +1,4 @@
-"""`Decision`: one corner of arithmetic, who says what there, and how hloom gives its answer."""
+"""`Decision`: one edge case of arithmetic, what others give, and how hloom gives its result."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ SAME = "the same"  # as hloom's answer
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """One corner of arithmetic.
+    """One edge case of arithmetic.
 
     - `claim` is what hloom does, in words; it names the decision.
     - `program` is an expression of `x`, `y`, `z`, which are `operands`; `want` is its value on
@@ -79,10 +79,10 @@ class Decision:
       eagerly ("fast"), or as it does by itself ("stock").
     - `raises` is the error that there is instead of a value.
     - `lowering` is the function or setting that makes the difference, "" if there is none: then
-      the plain operation does as hloom decided, everywhere, and is held to that.
+      the plain operation does as hloom decided on every engine, and a test checks that.
     - `departures`: the engines that give something else on purpose.
-    - `shown` replaces operands too long to print.  `rows`: whether elements of operands and result
-      that stand at one place belong together.
+    - `shown` replaces operands too long to print.  `rows`: whether each element of
+      the result belongs to the operands' elements at the same index.
 
     >>> from hloom.testing.decisions import DECISIONS
     >>> decision = DECISIONS["The sign of -0.0 is 0.0"]
@@ -179,7 +179,7 @@ class Decision:
 
 
 def said(what: Said, want: NDArray) -> NDArray | str:
-    """What is said to come out, by the jaxlib that runs; a text if that can't be run."""
+    """What should come out with this version of jaxlib; a text if it can't be run."""
     if isinstance(what, ByVersion):
         what = what.before if jaxlib_compat.BEFORE_0_12 else what.since
     return want if isinstance(what, str) and what == SAME else what

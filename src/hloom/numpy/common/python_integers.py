@@ -1,6 +1,6 @@
 """Python integers beside arrays: each must fit the dtype that it will take, as in NumPy 2.
 
-A Python integer has no dtype of its own.  Where an array stands beside it, it takes the array's,
+A Python integer has no dtype of its own.  Beside an array it takes the array's,
 and raises OverflowError if it can't; where a float does, it becomes a float.  Comparisons answer
 for every integer.
 """
@@ -61,8 +61,8 @@ def holds_integers(operands: Sequence[Any]) -> bool:
 class Fitting(NamedTuple):
     """How a function takes Python integers.
 
-    `fit(name, operands)` gives them a form that loses nothing; `holds(operands)` says whether any
-    default integer could stand among these operands.
+    `fit(name, operands)` replaces those that the common dtype does not hold; `holds(operands)`:
+    whether every value of the default integer dtype fits beside these operands.
     """
 
     fit: Callable[[str, Sequence[Any]], Sequence[Any]]

@@ -17,7 +17,7 @@ from hloom.core.support import source
 from hloom.errors import ArgumentError
 from hloom.errors.rewriting import precedence
 from hloom.errors.texts import explain
-from hloom.numpy.common.promotion import promote, promote_inexact
+from hloom.numpy.common.operands import promote, promote_inexact
 from hloom.ops.pointwise.convert import convert_element_type_p
 
 INT8, FLOAT32 = np.dtype("int8"), np.dtype("float32")

@@ -11,6 +11,7 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.context import current
+from hloom.core.support.known import known
 from hloom.core.trace import Tracer, ensure_compile_time_eval
 from hloom.errors import ArgumentError
 from hloom.numpy.common import eager
@@ -21,9 +22,9 @@ from hloom.numpy.common.arguments import (
     shape_argument,
     warn_if_dropped,
 )
-from hloom.numpy.common.promotion import array_like, broadcast
+from hloom.numpy.common.operands import array_like, broadcast
 from hloom.numpy.common.reducing import cast_into, check_put
-from hloom.numpy.indexing.editing import pick
+from hloom.numpy.indexing.insert_delete_repeat import pick
 from hloom.numpy.indexing.nonzero import size_argument
 from hloom.numpy.shapes import manipulation
 from hloom.ops.common.linear import broadcast_in_dim, constant, transpose
@@ -265,11 +266,11 @@ def ix_(*args: Any) -> tuple[Array, ...]:
         if not x.aval.size and isinstance(given, (list, tuple)):
             x = _sent(np.zeros(0, np.int32))[0]
         if x.aval.kind == "bool":
-            concrete = x.concrete()
-            if concrete is None:
+            value = known(x)
+            if value is None:
                 assert isinstance(x, Tracer)
                 raise errors.NonConcreteBooleanIndexError.of(x.traced())
-            x = _sent(np.flatnonzero(concrete._value()))[0]
+            x = _sent(np.flatnonzero(value))[0]
         shape = [1] * len(args)
         shape[i] = x.aval.size
         made.append(manipulation.reshape(x, tuple(shape)))
@@ -304,9 +305,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
     """
     x = _integers("unravel_index", indices)
     sizes = shape_argument("unravel_index", shape)
-    size, concrete = prod(sizes), x.concrete()
-    if concrete is not None and x.aval.size:
-        value = concrete._value()
+    size, value = prod(sizes), known(x)
+    if value is not None and value.size:
         for each in (int(value.min()), int(value.max())):
             if not 0 <= each < size:
                 raise ValueError(
@@ -368,13 +368,12 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 
 def _check_within(x: Array, size: int) -> None:
-    concrete = x.concrete()
-    if concrete is None:
+    value = known(x)
+    if value is None:
         assert isinstance(x, Tracer)
         raise errors.ConcretizationTypeError.parameter(
             "ravel_multi_index with mode 'raise' (not 'wrap' or 'clip')", "multi_index", x.traced()
         )
-    value = concrete._value()
     if value.size and not (0 <= value.min() and value.max() < size):
         raise ValueError(
             f"ravel_multi_index: invalid entry in coordinates array: {value.min()} to "

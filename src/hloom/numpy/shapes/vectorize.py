@@ -16,7 +16,7 @@ from hloom.core.array import Array
 from hloom.core.support.signature import wraps
 from hloom.errors import ArgumentError, ShapeError
 from hloom.numpy.common.arguments import axes_argument, axis_argument, dtype_argument
-from hloom.numpy.common.promotion import array_like, check_ranks
+from hloom.numpy.common.operands import array_like, check_ranks
 from hloom.numpy.shapes.axes import moveaxis
 from hloom.numpy.shapes.manipulation import common_shape, expand_dims, reshape
 from hloom.ops.pointwise.convert import convert_element_type

@@ -14,14 +14,14 @@ import numpy as np
 from hloom import dtypes, errors
 from hloom.core.array import Array
 from hloom.core.operands import as_array, unmasked
+from hloom.core.support.known import known
 from hloom.core.support.strict import refuse_sharding
 from hloom.core.trace import Tracer
 from hloom.errors import IndexKindError, ShapeError
 from hloom.numpy.common import eager
 from hloom.numpy.common.arguments import axes_argument, axis_argument, count_argument, refuse_data
-from hloom.numpy.common.promotion import array_like, broadcast_to
+from hloom.numpy.common.operands import array_like, broadcast_to
 from hloom.numpy.common.reducing import cast_into, check_put
-from hloom.numpy.common.width import keeps_width
 from hloom.numpy.indexing.indexing import getitem
 from hloom.numpy.shapes.manipulation import ravel
 from hloom.ops.common.linear import broadcast_in_dim, constant, full, move
@@ -62,8 +62,7 @@ def _pick(x: Any, places: Any, axis: int) -> Any:
 def _known(x: Any) -> NDArray | None:
     """The value of an argument that selects places, or None where it is traced."""
     if isinstance(x, Tracer):
-        concrete = x.concrete()
-        return None if concrete is None else concrete._value()
+        return known(x)
     if isinstance(x, (list, tuple)) and any(isinstance(each, Tracer) for each in x):
         return None
     return unmasked(x)
@@ -190,7 +189,7 @@ def _repeat_traced(x: Array, axis: int, repeats: Array, length: int | None) -> A
     total = count_argument("repeat", "total_repeat_length", length)
     if not size or not total:
         return reshape(slice_in_dim(x, 0, 0, 1, axis), _resized(x, axis, total))
-    # A one where an element begins; their running sum tells which element it is.
+    # A one where an element begins; their running sum is the number of the element.
     ends = cumsum(broadcast_to(reshape(counts, (counts.aval.size,)), (size,)), 0)
     begins = slice_in_dim(ends, 0, size - 1, 1, 0)
     ones = full((size - 1,), 1, INT32)
@@ -209,7 +208,6 @@ def _resized(x: Array, axis: int, size: int) -> list[int]:
 
 
 # ---- insert -------------------------------------------------------------------------------------
-@keeps_width
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """The array with `values` put in before the places `obj` along an axis.
 
