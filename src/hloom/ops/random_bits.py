@@ -1,4 +1,4 @@
-"""Random bits as a function of a key, `rng_bit_generator`; and numbers that nothing determines.
+"""Random bits as a function of a key, `rng_bit_generator`; and `rng_uniform`, without a key.
 
 Block i of the bits is a block cipher of `counter + i` under a key, so that any of them can be
 computed alone.  The ciphers are those of J. K. Salmon and others, Parallel Random Numbers: As Easy
@@ -14,7 +14,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,10 @@ from hloom.core.operands import as_array, convert
 from hloom.core.primitive import Primitive
 from hloom.core.support.strict import refuse_sharding, strict
 from hloom.ops.common.expression import Term, where
-from hloom.ops.common.linear import constant, move, plus
+from hloom.ops.common.linear import constant, move, plus, spread
 from hloom.ops.pointwise.arithmetic import div, mul, sub
-from hloom.ops.shapes.shape import array_dtype, canonical_shape
-from hloom.ops.shapes.slicing import index_in_dim, stack
+from hloom.ops.shapes.shape import array_dtype, canonical_shape, reshaped
+from hloom.ops.shapes.slicing import cut, joined
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 INT64 = np.dtype(np.int64)
@@ -121,6 +121,14 @@ class Layout:
         return philox(keys, [*halves, narrow(high), narrow(high >> 32)], wide, narrow)
 
 
+class RngParameters(NamedTuple):
+    """The shape and dtype of the bits, and the cipher."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    algorithm: int
+
+
 class RngBitGenerator(Primitive):
     """u32[4] -- shape=(3,) dtype=uint8 algorithm=RNG_PHILOX --> (u32[4], u8[3]).
 
@@ -130,27 +138,29 @@ class RngBitGenerator(Primitive):
     """
 
     multiple = True
+    parameters = RngParameters
 
-    def infer(
-        self, key: ShapedArray, *, shape: tuple[int, ...], dtype: np.dtype[Any], algorithm: int
-    ) -> list[ShapedArray]:
+    def infer(self, key: ShapedArray, p: RngParameters) -> list[ShapedArray]:
         words = 4 if key.dtype == UINT32 else 2
         if key.dtype not in (UINT32, UINT64) or key.shape[-1:] != (words,):
             raise _not_a_key(key)
-        if shape and min(shape) < 0:
-            raise ValueError(f"rng_bit_generator takes a shape of non-negative sizes; got {shape}")
-        ShapedArray((*key.shape[:-1], *shape), UINT64)  # raises if there are too many to count
-        if dtypes.kind(dtype) != "unsigned" or dtypes.bits(dtype) < 8:
+        if p.shape and min(p.shape) < 0:
+            raise ValueError(
+                f"rng_bit_generator takes a shape of non-negative sizes; got {p.shape}"
+            )
+        shape = (*key.shape[:-1], *p.shape)
+        ShapedArray(shape, UINT64)  # raises if there are too many to count
+        bits = ShapedArray(shape, p.dtype)
+        if bits.kind != "unsigned" or bits.bits < 8:
             raise TypeError(
                 "rng_bit_generator gives unsigned integers of 8 to 64 bits; got "
-                f"dtype={dtype.name!r}. Reinterpret them: lax.bitcast_convert_type(bits, 'int32')."
+                f"dtype={p.dtype.name!r}. "
+                "Reinterpret them: lax.bitcast_convert_type(bits, 'int32')."
             )
-        return [key.strong(), ShapedArray((*key.shape[:-1], *shape), dtype)]
+        return [key.strong(), bits]
 
-    def numpy(
-        self, key: Any, *, shape: tuple[int, ...], dtype: np.dtype[Any], algorithm: int
-    ) -> list[Any]:
-        layout = Layout(shape, dtype, algorithm)
+    def numpy(self, key: Any, p: RngParameters) -> list[Any]:
+        layout = Layout(*p)
         state = np.ascontiguousarray(key).view(UINT64)
         ids, counter = state[..., :1], state[..., 1:]
         low = counter + np.arange(layout.count, dtype=UINT64)
@@ -162,16 +172,13 @@ class RngBitGenerator(Primitive):
         batch, axis = key.shape[:-1], key.ndim + layout.axis
         blocks = [x.reshape((*batch, *layout.blocks)) for x in words]
         sizes = [n * layout.each if i == layout.axis else n for i, n in enumerate(layout.blocks)]
-        bits = np.stack(blocks, axis).reshape((*batch, *sizes)).astype(dtype)
+        bits = np.stack(blocks, axis).reshape((*batch, *sizes)).astype(p.dtype)
         whole = tuple(map(slice, (*batch, *layout.sizes)))
         moved = np.concatenate([ids, counter + UINT64.type(layout.count)], -1)
-        return [moved.view(key.dtype), bits[whole].reshape((*batch, *shape))]
+        return [moved.view(key.dtype), bits[whole].reshape((*batch, *p.shape))]
 
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], key: Any, *, shape: tuple[int, ...],
-        dtype: np.dtype[Any], algorithm: int,
-    ) -> list[Any]:  # fmt: skip
-        layout, batch = Layout(shape, dtype, algorithm), key.aval.shape[:-1]
+    def emit(self, block: Any, out: Any, key: Any, p: RngParameters) -> list[Any]:
+        layout, batch = Layout(*p), key.aval.shape[:-1]
         state = key
         if key.aval.dtype == UINT32:
             state = block.bitcast(block.reshape(key, (*batch, 2, 2)), UINT64)
@@ -225,24 +232,24 @@ def _laid_out(
 ) -> Any:
     """The words of all blocks as the array.
 
-    They are put together in pairs of 64 bits, and these held: 1e6 words of Philox take 3.5 ms.
+    They are put together in pairs of 64 bits, behind a barrier: 1e6 words of Philox take 3.5 ms.
     Where words are joined one by one XLA's CPU encrypts each block again for each of them: 52 ms,
     and 22 for its own expansion of the operation.
     """
     wide = [x.to(UINT64) for x in words]
     pairs = [(x | (y << 32)).operand for x, y in zip(wide[::2], wide[1::2])]
-    held = block.barrier(*pairs) if len(pairs) > 1 else [block.barrier(*pairs)]
+    pairs = block.barrier(*pairs) if len(pairs) > 1 else [block.barrier(*pairs)]
     axis, whole = len(batch) + layout.axis, (*batch, *layout.blocks)
-    joined = block.concatenate([block.reshape(x, (*whole, 1)) for x in held], len(whole))
+    joined = block.concatenate([block.reshape(x, (*whole, 1)) for x in pairs], len(whole))
     if not layout.wide:
         joined = block.reshape(block.bitcast(joined, UINT32), (*whole, layout.each))
         order = [*range(axis + 1), len(whole), *range(axis + 1, len(whole))]
         joined = block.transpose(joined, order)
     sizes = [n * layout.each if i == axis else n for i, n in enumerate(whole)]
     cut = block.slice(block.reshape(joined, sizes), [0] * len(sizes), (*batch, *layout.sizes))
-    kept = Term(block, block.reshape(cut, out.shape))
-    mask = (1 << dtypes.bits(out.dtype)) - 1
-    return kept.operand if kept.dtype == out.dtype else (kept & mask).to(out.dtype).operand
+    bits = Term(block, block.reshape(cut, out.shape))
+    mask = (1 << out.bits) - 1
+    return bits.operand if bits.dtype == out.dtype else (bits & mask).to(out.dtype).operand
 
 
 rng_bit_generator_p = RngBitGenerator("rng_bit_generator")
@@ -281,13 +288,12 @@ def rng_bit_generator(
     state = as_array(key)
     if state.aval.ndim != 1:
         raise _not_a_key(state.aval)
-    made: list[Any] = rng_bit_generator_p(
-        state, shape=sizes, dtype=array_dtype(dtype), algorithm=chosen
-    )
-    return made
+    p = RngParameters(sizes, array_dtype(dtype), chosen)
+    key_and_bits: list[Any] = rng_bit_generator_p(state, **p._asdict())
+    return key_and_bits
 
 
-# ---- numbers that nothing determines ------------------------------------------------------------
+# ---- random numbers without a key ---------------------------------------------------------------
 class RngUniform(Primitive):
     """(f32[], f32[]) -- shape=(3,) --> f32[3].  Other numbers at every run.
 
@@ -295,9 +301,9 @@ class RngUniform(Primitive):
     """
 
     def infer(self, a: ShapedArray, b: ShapedArray, *, shape: tuple[int, ...]) -> ShapedArray:
-        kind, bits = dtypes.kind(a.dtype), dtypes.bits(a.dtype)
-        ints = kind in ("signed", "unsigned") and bits >= 32  # narrower ones end XLA's process
-        if a.dtype != b.dtype or a.shape or b.shape or not (ints or (kind == "float" and bits > 8)):
+        ints = a.kind in ("signed", "unsigned") and a.bits >= 32  # narrower ones end XLA's process
+        floats = a.kind == "float" and a.bits > 8
+        if a.dtype != b.dtype or a.shape or b.shape or not (ints or floats):
             raise TypeError(
                 "rng_uniform takes two numbers of one dtype, floats of 16 bits or more or integers "
                 f"of 32 or 64; got {a} and {b}. Convert them: lax.convert_element_type(x, 'int32')."
@@ -342,13 +348,13 @@ class RngUniform(Primitive):
         self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None], **params: Any
     ) -> tuple[Any, int]:
         def example(x: Any, axis: int | None, i: int) -> Any:
-            return x if axis is None else index_in_dim(x, i, keepdims=False)
+            return x if axis is None else reshaped(cut(x, i, i + 1, 0), ())
 
         each = [
             self(*[example(x, axis, i) for x, axis in zip(operands, batch_axes)], **params)
             for i in range(size)
         ]
-        return stack(each), 0
+        return joined([spread(x, 0, 1) for x in each], 0), 0
 
 
 rng_uniform_p = RngUniform("rng_uniform")
@@ -360,8 +366,9 @@ def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
 
     `a` and `b` are two numbers of one dtype, floats of 16 bits or more or integers of 32 or 64,
     a less than b; else the result is undefined.  Raises TypeError for other operands.  There is no
-    key and no seed, and XLA begins a program's numbers anew in each process: for results that can
-    be had again take `rng_bit_generator`.  The derivative is that of `a + u * (b - a)`, u held.
+    key and no seed, and XLA begins an executable's numbers anew in each process: for results that
+    can be reproduced take `rng_bit_generator`.  The derivative is that of `a + u * (b - a)` with u
+    constant.
     The reference engine raises EngineUnsupported.  Source: StableHLO's rng.
 
     >>> x = lax.rng_uniform(2.0, 3.0, (1000,))

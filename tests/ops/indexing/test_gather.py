@@ -154,3 +154,24 @@ def test_scatter_apply_says_how_to_differentiate() -> None:
     fun = lambda x: lax.scatter_apply(x, AT, lax.sin, S_ROWS, update_shape=(2, 3))[0, 0]
     with pytest.raises(NotImplementedError, match="x.at"):
         hloom.grad(fun)(X)
+
+
+def test_rules_give_parameters_in_the_order_of_the_public_functions() -> None:
+    """They are in the key of an executable, which one order makes the same for both."""
+    families, wrong = {"gather", "scatter", "slicing", "windows", "cumulative", "sorting"}, set()
+    for case in testing.CASES:
+        if case.family not in families or case.moving == () or "float32" not in case.dtypes:
+            continue
+        operands = case.draw("float32")
+        fun, moving = case.moved("float32")
+        jaxprs = [hloom.make_jaxpr(hloom.vmap(case.fun))(*[np.stack([x, x]) for x in operands])]
+        if case.reverse:
+            out = fun(*moving)
+            jaxprs.append(
+                hloom.make_jaxpr(lambda ct, f=fun, xs=moving: hloom.vjp(f, *xs)[1](ct))(out)
+            )
+        for equation in [e for closed in jaxprs for e in closed.jaxpr.equations]:
+            fields = getattr(equation.primitive.parameters, "_fields", tuple(equation.params))
+            if tuple(equation.params) != fields:
+                wrong.add((equation.primitive.name, tuple(equation.params)))
+    assert not wrong

@@ -1,8 +1,8 @@
 """Formulas in lowerings: a `Term` is an operand that knows Python's operators.
 
 `x * x + 1` writes a multiply and an add into the block that `x` belongs to.  The functions below
-them are the vocabulary of the programs in this package: bit tests that no NaN, signed zero or
-flushed subnormal deceives, and polynomials.
+are used by lowerings throughout this package: bit tests that are right for NaN, signed zeros and
+flushed subnormal numbers, and polynomials.
 """
 
 from __future__ import annotations
@@ -52,6 +52,17 @@ class Term:
     def shape(self) -> tuple[int, ...]:
         shape: tuple[int, ...] = self.operand.aval.shape
         return shape
+
+    @property
+    def kind(self) -> str:
+        kind: str = self.operand.aval.kind
+        return kind
+
+    @property
+    def width(self) -> int:
+        """How many bits an element has."""
+        width: int = self.operand.aval.bits
+        return width
 
     @property
     def size(self) -> int:
@@ -110,7 +121,7 @@ class Term:
         return self.apply("shift_left", other)
 
     def __rshift__(self, other: Any) -> Term:
-        signed = dtypes.kind(self.dtype) == "signed"
+        signed = self.kind == "signed"
         return self.apply("shift_right_arithmetic" if signed else "shift_right_logical", other)
 
     def compare(self, direction: str, other: Any) -> Term:
@@ -175,9 +186,9 @@ class Term:
 
 def _ready_for_8_bits(x: Term, dtype: np.dtype[Any]) -> Term:
     """What XLA converts rightly to an 8-bit float; other dtypes as they are."""
-    if dtypes.kind(dtype) != "float" or dtypes.kind(x.dtype) != "float":
+    if dtypes.kind(dtype) != "float" or x.kind != "float":
         return x
-    if dtypes.bits(x.dtype) == 16:
+    if x.width == 16:
         x = x.to(FLOAT32)  # f16 to f8_e5m2fnuz loses its subnormal numbers on jaxlib 0.10
     if dtype in _WITHOUT_NEGATIVE_ZERO:
         # The bits of -0.0 are NaN there, and XLA gives them to what is too small.
@@ -292,7 +303,7 @@ def rounded(product: Term) -> Term:
 
 
 def _multiply_complex(x: Term, y: Any) -> Term:
-    """Part by part: which product XLA's own fuses with the sum differs between programs."""
+    """Part by part: which product XLA's own fuses with the sum differs between executables."""
     y = y if y.__class__ is Term else x.full(y)
     a, b, c, d = x.real, x.imag, y.real, y.imag
     if y.operand is x.operand:

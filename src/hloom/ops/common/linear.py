@@ -1,7 +1,7 @@
-"""The linear core: the few ops that the rules of all other ops are made of.
+"""The linear core: the few ops that the rules of all other ops use.
 
 `add_any` (the sum of tangents), `transpose`, `broadcast_in_dim` and `reduce_sum` are one another's
-transposes, which is why they share a file.  Below them stand the small helpers that rules use to
+transposes, which is why they share a file.  Below them are the small helpers that rules use to
 move a batch axis or to sum a cotangent down.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class AddAny(Primitive):
         return block.op(f"stablehlo.add {x}, {y}", (x, y), out)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        return add_any(*primals), plus(*tangents)
+        return self(*primals), plus(*tangents)
 
     def transpose(self, ct: Any, x: Any, y: Any) -> list[Any]:
         return [ct if is_linear(x) else None, ct if is_linear(y) else None]
@@ -56,12 +56,9 @@ class AddAny(Primitive):
         self, size: int, operands: Sequence[Any], batch_axes: Sequence[int | None]
     ) -> tuple[Any, int]:
         axis = next(a for a in batch_axes if a is not None)
-        return add_any(
-            *[
-                spread(x, axis, size) if a is None else move(x, a, axis)
-                for x, a in zip(operands, batch_axes)
-            ]
-        ), axis
+        pairs = zip(operands, batch_axes)
+        x, y = [spread(x, axis, size) if a is None else move(x, a, axis) for x, a in pairs]
+        return self(x, y), axis
 
 
 add_any_p = AddAny("add_any")
@@ -94,18 +91,13 @@ class Transpose(Linear):
         return block.op(f"stablehlo.transpose {x}, dims = {list(permutation)}", (x,), out)
 
     def transpose(self, ct: Any, x: Any, *, permutation: tuple[int, ...]) -> list[Any]:
-        return [transpose(ct, inverse(permutation))]
+        return [self(ct, permutation=inverse(permutation))]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        permutation: tuple[int, ...],
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], permutation: Any
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, batch_axes
-        return transpose(x, (axis, *[p + (p >= axis) for p in permutation])), 0
+        return self(x, permutation=(axis, *[i + (i >= axis) for i in permutation])), 0
 
 
 transpose_p = Transpose("transpose")
@@ -128,30 +120,35 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     return transpose_p(operand, permutation=permutation)
 
 
+class BroadcastParameters(NamedTuple):
+    """The shape of the result, and the axis in it of each axis of the operand."""
+
+    shape: tuple[int, ...]
+    broadcast_dimensions: tuple[int, ...]
+
+
 class BroadcastInDim(Linear):
     """f32[2] -- shape=(3, 2), broadcast_dimensions=(1,) --> f32[3,2].
 
     Operand axis i becomes result axis broadcast_dimensions[i]; a size of 1 is repeated.
     """
 
-    def infer(
-        self, x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-    ) -> ShapedArray:
-        dims = broadcast_dimensions
+    parameters = BroadcastParameters
+
+    def infer(self, x: ShapedArray, p: BroadcastParameters) -> ShapedArray:
+        shape, dims = p
         where = f"broadcast_in_dim of {x} to shape {shape} with broadcast_dimensions {dims}"
-        if len(broadcast_dimensions) != x.ndim:
+        if len(dims) != x.ndim:
             raise ShapeError(
                 f"{where}: one result axis is needed for each of the {x.ndim} operand axes"
             )
         if any(n < 0 for n in shape):
             raise ShapeError(f"{where}: sizes must not be negative")
-        if list(broadcast_dimensions) != sorted(set(broadcast_dimensions)) or any(
-            not 0 <= d < len(shape) for d in broadcast_dimensions
-        ):
+        if list(dims) != sorted(set(dims)) or any(not 0 <= d < len(shape) for d in dims):
             raise ShapeError(
                 f"{where}: result axes must be distinct, from 0 on, and below {len(shape)}"
             )
-        for axis, dim in enumerate(broadcast_dimensions):
+        for axis, dim in enumerate(dims):
             if x.shape[axis] not in (1, shape[dim]):
                 raise ShapeError(
                     f"{where}: axis {axis} has size {x.shape[axis]}, "
@@ -159,50 +156,30 @@ class BroadcastInDim(Linear):
                 )
         return x.update(shape=shape)
 
-    def numpy(
-        self, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-    ) -> Any:
-        full = [1] * len(shape)
-        for axis, dim in enumerate(broadcast_dimensions):
+    def numpy(self, x: Any, p: BroadcastParameters) -> Any:
+        full = [1] * len(p.shape)
+        for axis, dim in enumerate(p.broadcast_dimensions):
             full[dim] = x.shape[axis]
-        return np.broadcast_to(x.reshape(full), shape)
+        return np.broadcast_to(x.reshape(full), p.shape)
 
-    def emit(
-        self,
-        block: Any,
-        out: ShapedArray,
-        x: Any,
-        *,
-        shape: tuple[int, ...],
-        broadcast_dimensions: tuple[int, ...],
-    ) -> Any:
-        return block.op(
-            f"stablehlo.broadcast_in_dim {x}, dims = {list(broadcast_dimensions)}", (x,), out
-        )
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: BroadcastParameters) -> Any:
+        dims = list(p.broadcast_dimensions)
+        return block.op(f"stablehlo.broadcast_in_dim {x}, dims = {dims}", (x,), out)
 
-    def transpose(
-        self, ct: Any, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-    ) -> list[Any]:
-        stretched = {
-            d for a, d in enumerate(broadcast_dimensions) if x.aval.shape[a] == 1 != shape[d]
-        }
-        new = tuple(d for d in range(len(shape)) if d not in broadcast_dimensions)
-        total = sum_over(ct, tuple(sorted((*new, *stretched))))
-        kept = [a for a, d in enumerate(broadcast_dimensions) if d not in stretched]
-        return [broadcast_to(total, x.aval.shape, kept)]
+    def transpose(self, ct: Any, x: Any, p: BroadcastParameters) -> list[Any]:
+        sizes, dims = x.aval.shape, p.broadcast_dimensions
+        stretched = {d for n, d in zip(sizes, dims) if n == 1 != p.shape[d]}
+        new = {d for d in range(len(p.shape)) if d not in dims}
+        total = sum_over(ct, tuple(sorted(new | stretched)))
+        rest = tuple(a for a, d in enumerate(dims) if d not in stretched)
+        return [broadcast_to(total, sizes, rest)]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        shape: Any,
-        broadcast_dimensions: Any,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: BroadcastParameters
     ) -> tuple[Any, int]:
-        (x,), (axis,) = operands, batch_axes
-        dims = (0, *[d + 1 for d in broadcast_dimensions])
-        return broadcast_to(move(x, axis, 0), (size, *shape), dims), 0
+        x = move(operands[0], batch_axes[0], 0)
+        dims = (0, *[d + 1 for d in p.broadcast_dimensions])
+        return broadcast_to(x, (size, *p.shape), dims), 0
 
 
 broadcast_in_dim_p = BroadcastInDim("broadcast_in_dim")
@@ -256,7 +233,8 @@ class ReduceSum(Linear):
 
     def numpy(self, x: Any, *, axes: tuple[int, ...]) -> Any:
         # f16 and bf16 are summed in f32: in their own type a long sum stops growing.
-        wide = np.float32 if x.dtype.itemsize <= 2 and dtypes.kind(x.dtype) == "float" else x.dtype
+        narrow = x.dtype.itemsize <= 2 and dtypes.kind(x.dtype) == "float"
+        wide = np.dtype(np.float32) if narrow else x.dtype
         total = np.sum(x, axis=axes, dtype=wide, initial=self._start(x.dtype))
         return np.asarray(total).astype(x.dtype, copy=False)
 
@@ -264,22 +242,17 @@ class ReduceSum(Linear):
         return complex(self.zero, self.zero) if dtypes.kind(dtype) == "complex" else self.zero
 
     def emit(self, block: Any, out: ShapedArray, x: Any, *, axes: tuple[int, ...]) -> Any:
-        if dtypes.bits(out.dtype) <= 16 and dtypes.kind(out.dtype) == "float":
+        if out.kind == "float" and out.bits <= 16:
             wide = fold(block, block.convert(x, np.dtype("float32")), self.zero, "add", axes)
             return block.convert(wide, out.dtype)
         return fold(block, x, self._start(out.dtype), "add", axes)
 
     def transpose(self, ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
-        kept = tuple(i for i in range(x.aval.ndim) if i not in axes)
-        return [broadcast_to(ct, x.aval.shape, kept)]
+        rest = [i for i in range(x.aval.ndim) if i not in axes]
+        return [broadcast_to(ct, x.aval.shape, rest)]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        axes: tuple[int, ...],
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], axes: tuple[int, ...]
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, batch_axes
         return self(move(x, axis, 0), axes=tuple(a + 1 for a in axes)), 0

@@ -70,13 +70,13 @@ class GatherScatterMode(Enum):
 
 
 def mode_name(mode: Any) -> str:
-    """The mode as it stands in a Jaxpr."""
+    """The mode as a parameter of the primitive."""
     return GatherScatterMode.from_any(mode).value
 
 
 # ---- checks that gather and scatter share ---------------------------------------------------
 def check_mode(text: str, mode: str) -> None:
-    """Raise unless the mode is one that stands in Jaxprs."""
+    """Raise unless the mode is one that primitives take."""
     if mode not in ("clip", "fill", "promise_in_bounds"):
         raise ValueError(f'{text}: mode is "clip", "fill" or "promise_in_bounds"; got {mode!r}')
 

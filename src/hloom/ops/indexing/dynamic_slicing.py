@@ -1,4 +1,4 @@
-"""Slices at places that are computed: dynamic_slice, dynamic_update_slice and what is made of them.
+"""Slices at computed places: dynamic_slice, dynamic_update_slice, and functions that use them.
 
 A slice always has its full size: one that would reach over an edge is moved inside.
 """
@@ -19,13 +19,13 @@ from hloom.core.primitive import Primitive, is_linear
 from hloom.core.support.strict import strict
 from hloom.errors import ShapeError
 from hloom.ops.common.elementwise import check_same_dtype
-from hloom.ops.common.linear import batch_first, constant, move, zeros
+from hloom.ops.common.linear import batch_first, constant, move, spread, zeros
 from hloom.ops.indexing.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
     signed_indices,
 )
-from hloom.ops.indexing.gather import gather_p
+from hloom.ops.indexing.gather import ScatterParameters, windows_at
 from hloom.ops.indexing.scatter import scatter_p
 from hloom.ops.pointwise.arithmetic import add
 from hloom.ops.pointwise.binary import mod
@@ -39,7 +39,7 @@ from hloom.ops.shapes.shape import (
     reshape,
     squeeze,
 )
-from hloom.ops.shapes.slicing import concatenate, index_in_dim
+from hloom.ops.shapes.slicing import concatenate, index_in_dim, joined
 
 Sizes = tuple[int, ...]
 
@@ -65,7 +65,7 @@ def _index_vectors(size: int, starts: Sequence[Any], axes: Sequence[int | None])
     wide = any(x.aval.dtype.itemsize == 8 or x.aval.dtype == np.uint32 for x in vectors)
     dtype = np.dtype(np.int64) if wide else np.dtype(np.int32)
     columns = [convert_element_type(x, dtype) for x in vectors]
-    return concatenate([expand_dims(x, (1,)) for x in columns], 1)
+    return joined([spread(x, 1, 1) for x in columns], 1)
 
 
 # ---- dynamic_slice --------------------------------------------------------------------------
@@ -125,19 +125,15 @@ class DynamicSlice(Primitive):
             slice_sizes = (1, *slice_sizes)
             later = tuple(d + 1 for d in dims)
             numbers = GatherDimensionNumbers(later, (), later, (0,), (0,))
-        out = gather_p(
-            operand, indices, dimension_numbers=numbers, slice_sizes=slice_sizes,
-            indices_are_sorted=False, unique_indices=False, mode="clip",
-        )  # fmt: skip
-        return out, 0
+        return windows_at(operand, indices, numbers, slice_sizes), 0
 
 
 def _one_dtype(block: Any, starts: Sequence[Any], shape: Sizes) -> list[Any]:
     """Start indices as StableHLO wants them: signed, of one dtype."""
-    made = [signed_indices(block, start, shape) for start in starts]
-    if any(x.aval.dtype == np.int64 for x in made):
-        return [block.convert(x, np.dtype(np.int64)) for x in made]
-    return made
+    signed = [signed_indices(block, start, shape) for start in starts]
+    if any(x.aval.dtype == np.int64 for x in signed):
+        return [block.convert(x, np.dtype(np.int64)) for x in signed]
+    return signed
 
 
 dynamic_slice_p = DynamicSlice("dynamic_slice")
@@ -299,13 +295,9 @@ class DynamicUpdateSlice(Primitive):
             return self(operand, update, zero, *starts), 0
         indices = _index_vectors(size, starts, start_axes)
         dims = tuple(range(1, len(starts) + 1))
-        out = scatter_p(
-            operand, indices, update, dimension_numbers=ScatterDimensionNumbers(
-                dims, (), dims, (0,), (0,)
-            ),
-            indices_are_sorted=True, unique_indices=True, mode="clip",
-        )  # fmt: skip
-        return out, 0
+        numbers = ScatterDimensionNumbers(dims, (), dims, (0,), (0,))
+        p = ScatterParameters(numbers, True, True, "clip")
+        return scatter_p(operand, indices, update, **p._asdict()), 0
 
 
 dynamic_update_slice_p = DynamicUpdateSlice("dynamic_update_slice")
@@ -421,10 +413,7 @@ def index_take(src: Any, idxs: Any, axes: Sequence[int]) -> Any:
         tuple(range(len(first), len(first) + rest)), tuple(sorted(axes)), axes
     )
     sizes = tuple(1 if a in axes else n for a, n in enumerate(src.aval.shape))
-    return gather_p(
-        src, vectors, dimension_numbers=numbers, slice_sizes=sizes, indices_are_sorted=False,
-        unique_indices=False, mode="promise_in_bounds",
-    )  # fmt: skip
+    return windows_at(src, vectors, numbers, sizes, "promise_in_bounds")
 
 
 def _wrapped(places: Any, src: ShapedArray, axis: int) -> Any:

@@ -1,7 +1,7 @@
 """Gather, and scatter_add: reading windows at computed places, and adding into them.
 
-The two are one another's transposes, which is why they share a file.  What else is scattered
-stands in `scatter`.  Windows are told by dimension numbers, as in StableHLO:
+The two are one another's transposes, which is why they share a file.  The other scatters are in
+`scatter`.  Windows are described by dimension numbers, as in StableHLO:
 
     f32[5,3], i32[2,1] -- offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,),
                           slice_sizes=(1, 3) --> f32[2,3]          (rows: x[i] for i in indices)
@@ -28,7 +28,7 @@ from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.common.elementwise import check_domain, check_same_dtype
 from hloom.ops.common.linear import (
     batch_first,
-    broadcast_in_dim,
+    broadcast_to,
     constant,
     full,
     move,
@@ -105,10 +105,8 @@ class Gather(Primitive):
         source = range(len(batch), found.ndim)
         return np.moveaxis(found, source, p.dimension_numbers.offset_dims)
 
-    def emit(
-        self, block: Any, out: ShapedArray, operand: Any, indices: Any, *fill: Any,
-        p: GatherParameters,
-    ) -> Any:  # fmt: skip
+    def emit(self, block: Any, out: ShapedArray, *operands: Any, p: GatherParameters) -> Any:
+        operand, indices, *fill = operands
         indices = signed_indices(block, indices, operand.aval.shape)
         offset, collapsed, index_map, batching, index_batching = map(list, p.dimension_numbers)
         numbers = (
@@ -148,11 +146,7 @@ class Gather(Primitive):
     ) -> list[Any]:
         cts: list[Any] = [None] * (2 + len(fill))
         if is_linear(operand):
-            cts[0] = scatter_add(
-                zeros(operand.aval), indices, ct, ScatterDimensionNumbers(*p.dimension_numbers),
-                indices_are_sorted=p.indices_are_sorted, unique_indices=p.unique_indices,
-                mode=p.mode,
-            )  # fmt: skip
+            cts[0] = scatter_add_p(zeros(operand.aval), indices, ct, **scatter_of(p)._asdict())
         if fill and is_linear(fill[0]):
             one = constant(1, ct.aval.dtype)
             outside = self(zeros(operand.aval), indices, one, **p._asdict())
@@ -196,8 +190,14 @@ class Gather(Primitive):
         zero = constant(0, operand.aval.dtype)
         found, _ = self.batch(size, [*pair, zero], (0, 0, None), p=p)
         is_inside, _ = self.batch(size, [inner, pair[1], false], (0, 0, None), p=p)
-        filling = broadcast_in_dim(move(fill, axes[2], 0), found.aval.shape, (0,))
+        filling = broadcast_to(move(fill, axes[2], 0), found.aval.shape, (0,))
         return select_n(is_inside, filling, found), 0
+
+
+def scatter_of(p: GatherParameters) -> ScatterParameters:
+    """The parameters of the scatter into the windows that this gather reads."""
+    numbers = ScatterDimensionNumbers(*p.dimension_numbers)
+    return ScatterParameters(numbers, p.indices_are_sorted, p.unique_indices, p.mode)
 
 
 def up(axes: Axes) -> Axes:
@@ -208,8 +208,22 @@ def up(axes: Axes) -> Axes:
 gather_p = Gather("gather")
 
 
+def windows_at(
+    x: Any,
+    indices: Any,
+    numbers: GatherDimensionNumbers,
+    slice_sizes: Axes,
+    mode: str = "clip",
+    *,
+    unique: bool = False,
+) -> Any:
+    """A gather that rules and kernels use: it fills nothing, and the indices need no order."""
+    p = GatherParameters(numbers, slice_sizes, False, unique, mode)
+    return gather_p(x, indices, **p._asdict())
+
+
 def default_fill(dtype: np.dtype[Any]) -> Any:
-    """What windows outside give when nothing else was said: NaN, the extreme integer, or True."""
+    """The default fill value of `gather`: NaN, the extreme integer, or True."""
     match dtypes.kind(dtype):
         case "bool":
             return True
@@ -239,7 +253,7 @@ def gather(
     default: a window not inside the operand is all `fill_value`, by default NaN, the smallest
     signed or largest unsigned integer, or True), "clip" (it is moved inside) or
     "promise_in_bounds".  Raises ValueError or TypeError for dimension numbers that don't fit.
-    Differs from NumPy, which has no such function: this is what its indexing is made of.
+    Differs from NumPy, which has no such function; `hloom.numpy` indexes with it.
 
     >>> rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
     >>> lax.gather(jnp.arange(6).reshape(3, 2), jnp.array([[2], [0]]), rows, (1, 2))
@@ -268,12 +282,23 @@ def _axes(axes: Any) -> Axes:
 
 
 # ---- scatter --------------------------------------------------------------------------------
+class ScatterParameters(NamedTuple):
+    """Which windows a scatter writes; the two flags are promises that a compiler may use."""
+
+    dimension_numbers: ScatterDimensionNumbers
+    indices_are_sorted: bool
+    unique_indices: bool
+    mode: str
+
+
 class ScatterLike(Primitive):
     """The family of scatters: `combine(old, update)` is written at each place.
 
     (f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3].  Index vectors are
     taken in order: of several updates of one element the last is combined last.
     """
+
+    parameters: Any = ScatterParameters
 
     def __init__(
         self,
@@ -288,22 +313,26 @@ class ScatterLike(Primitive):
         self.function = numpy
 
     def infer(
-        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray,
-        *, dimension_numbers: ScatterDimensionNumbers, mode: str, indices_are_sorted: bool,
-        unique_indices: bool,
-    ) -> ShapedArray:  # fmt: skip
+        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray, p: ScatterParameters
+    ) -> ShapedArray:
+        return self.result(operand, indices, updates, p)
+
+    def result(
+        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray, p: Any
+    ) -> ShapedArray:
+        """The type of the result, after the checks that all scatters share."""
         text = f"{self.name} into {operand}"
-        check_mode(text, mode)
+        check_mode(text, p.mode)
         check_same_dtype(self.name, (operand, updates))
         check_domain(self.name, (operand, updates), self.domain)
-        windows = dimension_numbers.update_window_dims
+        windows = p.dimension_numbers.update_window_dims
         if updates.ndim != indices.ndim - 1 + len(windows):  # StableHLO scatter C4
             raise ShapeError(
                 f"{text}: updates {updates} need {len(windows)} window axes and an axis for each "
                 f"axis of the indices {indices} but the last"
             )
-        sizes = window_sizes(operand, updates, dimension_numbers)
-        check_windows(text, operand, indices, dimension_numbers.as_gather(), sizes, updates.ndim)
+        sizes = window_sizes(operand, updates, p.dimension_numbers)
+        check_windows(text, operand, indices, p.dimension_numbers.as_gather(), sizes, updates.ndim)
         batch = tuple(n for i, n in enumerate(updates.shape) if i not in windows)
         if batch != indices.shape[:-1]:  # C4
             raise ShapeError(
@@ -312,30 +341,14 @@ class ScatterLike(Primitive):
             )
         return operand if updates.weak_type else operand.strong()
 
-    def numpy(
-        self, operand: Any, indices: Any, updates: Any, *, dimension_numbers: Any, mode: str,
-        **params: Any,
-    ) -> Any:  # fmt: skip
-        out = np.array(operand)
-        windows = dimension_numbers.update_window_dims
-        sizes = window_sizes(operand, updates, dimension_numbers)
-        last = range(updates.ndim - len(windows), updates.ndim)
-        updates = np.moveaxis(updates, windows, last)
-        numbers = dimension_numbers.as_gather()
-        with np.errstate(all="ignore"):
-            for place, slices in starts_of_windows(operand, indices, numbers, sizes, mode):
-                if slices is not None:
-                    out[slices] = self.function(out[slices], updates[place].reshape(sizes))
-        return out
+    def numpy(self, operand: Any, indices: Any, updates: Any, p: Any) -> Any:
+        return scatter_by_numpy(self.function, operand, indices, updates, p)
 
-    def emit(
-        self, block: Any, out: ShapedArray, operand: Any, indices: Any, updates: Any,
-        *, dimension_numbers: Any, indices_are_sorted: bool, unique_indices: bool, mode: str,
-        **params: Any,
-    ) -> Any:  # fmt: skip
-        sizes = window_sizes(operand.aval, updates.aval, dimension_numbers)
-        indices = self._indices(block, indices, operand.aval, dimension_numbers, sizes, mode)
-        windows, inserted, index_map, batching, index_batching = map(list, dimension_numbers)
+    def emit(self, block: Any, out: ShapedArray, *operands: Any, p: Any) -> Any:
+        operand, indices, updates = operands
+        sizes = window_sizes(operand.aval, updates.aval, p.dimension_numbers)
+        indices = self._indices(block, indices, operand.aval, sizes, p)
+        windows, inserted, index_map, batching, index_batching = map(list, p.dimension_numbers)
         numbers = (
             f"#stablehlo.scatter<update_window_dims = {windows}, "
             f"inserted_window_dims = {inserted}, input_batching_dims = {batching}, "
@@ -346,27 +359,25 @@ class ScatterLike(Primitive):
         # A true hint that indices are sorted makes XLA's CPU scatter 5 times slower.
         attributes = (
             f"scatter_dimension_numbers = {numbers}, indices_are_sorted = false, "
-            f"unique_indices = {str(unique_indices).lower()}"
+            f"unique_indices = {str(p.unique_indices).lower()}"
         )
         scalar = ShapedArray((), out.dtype)
-        region = block.region((scalar, scalar), self.body(**params))
+        region = block.region((scalar, scalar), self.body(p))
         xs = (operand, indices, updates)
         head = f'"stablehlo.scatter"({operand}, {indices}, {updates}) <{{{attributes}}}> {region}'
         return block.op(head, xs, out)
 
-    def body(self, **params: Any) -> Callable[..., Any]:
+    def body(self, p: Any) -> Callable[..., Any]:
         """Writes the region that combines an element with an update."""
         return lambda inner, old, new: inner.trace(self.combine, old, new)
 
-    def _indices(
-        self, block: Any, indices: Any, operand: ShapedArray, numbers: Any, sizes: Axes, mode: str
-    ) -> Any:
+    def _indices(self, block: Any, indices: Any, operand: ShapedArray, sizes: Axes, p: Any) -> Any:
         """Indices with which StableHLO does what the mode says."""
-        index_map = numbers.scatter_dims_to_operand_dims
+        index_map = p.dimension_numbers.scatter_dims_to_operand_dims
         indices = signed_indices(block, indices, operand.shape)
-        if mode == "clip":
+        if p.mode == "clip":
             return clipped(block, indices, operand, index_map, sizes)
-        if mode != "fill" or all(sizes[a] == 1 for a in index_map):
+        if p.mode != "fill" or all(sizes[a] == 1 for a in index_map):
             return indices
         # Of a window that is partly outside XLA drops all, the interpreter only what is outside.
         keep = inside(block, indices, operand, index_map, sizes)
@@ -377,17 +388,11 @@ class ScatterLike(Primitive):
         return block.select(block.broadcast(keep, shape, range(len(shape) - 1)), indices, outside)
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        dimension_numbers: Any,
-        **params: Any,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: Any
     ) -> tuple[Any, int]:
         operand, updates = batch_first(size, operands[::2], batch_axes[::2])
         indices = operands[1]
-        windows, inserted, index_map, batching, index_batching = dimension_numbers
+        windows, inserted, index_map, batching, index_batching = p.dimension_numbers
         if batch_axes[1] is None:
             windows, batching = (0, *up(windows)), up(batching)
         else:
@@ -397,7 +402,25 @@ class ScatterLike(Primitive):
         numbers = ScatterDimensionNumbers(
             windows, up(inserted), up(index_map), batching, index_batching
         )
-        return self(operand, indices, updates, dimension_numbers=numbers, **params), 0
+        p = p._replace(dimension_numbers=numbers)
+        return self(operand, indices, updates, **p._asdict()), 0
+
+
+def scatter_by_numpy(
+    combine: Callable[..., Any], operand: Any, indices: Any, updates: Any, p: ScatterParameters
+) -> Any:
+    """What a scatter computes, window by window: the definition."""
+    out = np.array(operand)
+    windows = p.dimension_numbers.update_window_dims
+    sizes = window_sizes(operand, updates, p.dimension_numbers)
+    last = range(updates.ndim - len(windows), updates.ndim)
+    updates = np.moveaxis(updates, windows, last)
+    numbers = p.dimension_numbers.as_gather()
+    with np.errstate(all="ignore"):
+        for place, slices in starts_of_windows(operand, indices, numbers, sizes, p.mode):
+            if slices is not None:
+                out[slices] = combine(out[slices], updates[place].reshape(sizes))
+    return out
 
 
 def window_sizes(operand: Any, updates: Any, numbers: ScatterDimensionNumbers) -> Axes:
@@ -410,57 +433,50 @@ def window_sizes(operand: Any, updates: Any, numbers: ScatterDimensionNumbers) -
 class ScatterAdd(ScatterLike):
     """(f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3]."""
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: Any) -> tuple[Any, Any]:
         operand, indices, updates = primals
         t, _, t_updates = tangents
         t = zeros(operand.aval) if t is None else t
-        if t_updates is None:
-            return self(*primals, **params), t
-        return self(*primals, **params), self(t, indices, t_updates, **params)
+        out = self(*primals, **p._asdict())
+        return out, t if t_updates is None else self(t, indices, t_updates, **p._asdict())
 
-    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
+    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, p: Any) -> Any:
         cts: list[Any] = [ct if is_linear(operand) else None, None, None]
         if is_linear(updates):
-            cts[2] = gather_windows(ct, indices, updates.aval, **params)
+            cts[2] = gather_windows(ct, indices, updates.aval, p)
         return cts
 
 
-def gather_windows(
-    x: Any, indices: Any, updates: ShapedArray, *, dimension_numbers: Any, mode: str, **hints: Any
-) -> Any:
-    """What stands where a scatter writes its updates; zero for what it leaves out."""
-    sizes = window_sizes(x.aval, updates, dimension_numbers)
-    fill = [constant(default_zero(x.aval.dtype), x.aval.dtype)] if mode == "fill" else []
-    hints = {name: hints[name] for name in ("indices_are_sorted", "unique_indices")}
-    return gather_p(
-        x, indices, *fill, dimension_numbers=dimension_numbers.as_gather(), slice_sizes=sizes,
-        mode=mode, **hints,
-    )  # fmt: skip
+def gather_windows(x: Any, indices: Any, updates: ShapedArray, p: ScatterParameters) -> Any:
+    """The elements of `x` where a scatter writes its updates; zero for what it leaves out."""
+    sizes = window_sizes(x.aval, updates, p.dimension_numbers)
+    fill = [constant(default_zero(x.aval.dtype), x.aval.dtype)] if p.mode == "fill" else []
+    numbers = p.dimension_numbers.as_gather()
+    reading = GatherParameters(numbers, sizes, p.indices_are_sorted, p.unique_indices, p.mode)
+    return gather_p(x, indices, *fill, **reading._asdict())
 
 
 def default_zero(dtype: np.dtype[Any]) -> Any:
     """Zero, as a Python value of the dtype's kind."""
-    return False if dtypes.kind(dtype) == "bool" else 0
+    return False if dtype == np.bool_ else 0
 
 
-def scatter_params(
-    dimension_numbers: Any, indices_are_sorted: bool, unique_indices: bool, mode: Any
-) -> dict[str, Any]:
-    """The parameters that all scatters take."""
-    return {
-        "dimension_numbers": ScatterDimensionNumbers(*map(_axes, dimension_numbers)),
-        "indices_are_sorted": bool(indices_are_sorted),
-        "unique_indices": bool(unique_indices),
-        "mode": mode_name(mode),
-    }
+def scatter_parameters(
+    dimension_numbers: Any, indices_are_sorted: Any, unique_indices: Any, mode: Any
+) -> ScatterParameters:
+    """The parameters of a scatter as the user wrote them."""
+    numbers = ScatterDimensionNumbers(*map(_axes, dimension_numbers))
+    return ScatterParameters(
+        numbers, bool(indices_are_sorted), bool(unique_indices), mode_name(mode)
+    )
 
 
-def scatter_operands(name: str, operand: Any, indices: Any, updates: Any) -> list[Any]:
-    """Operand, indices and updates as arrays; a Python scalar update takes the operand's dtype."""
-    operand, updates = convert_operands(name, (operand, updates))
-    return [operand, as_array(indices), updates]
+def scattered(
+    primitive: ScatterLike, operand: Any, indices: Any, updates: Any, p: ScatterParameters
+) -> Any:
+    """Apply a scatter to what the user passed; a scalar update takes the operand's dtype."""
+    operand, updates = convert_operands(primitive.name, (operand, updates))
+    return primitive(operand, as_array(indices), updates, **p._asdict())
 
 
 scatter_add_p = ScatterAdd("scatter_add", add, np.add, "number")
@@ -488,7 +504,5 @@ def scatter_add(
     >>> lax.scatter_add(jnp.zeros(3), jnp.array([[1], [1]]), jnp.array([2.0, 3.0]), numbers)
     Array([0., 5., 0.], dtype=float32)
     """
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    return scatter_add_p(
-        *scatter_operands("scatter_add", operand, scatter_indices, updates), **params
-    )
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scattered(scatter_add_p, operand, scatter_indices, updates, p)

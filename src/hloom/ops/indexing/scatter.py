@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +12,23 @@ from hloom.core.aval import ShapedArray
 from hloom.core.interpret import evaluate
 from hloom.core.jaxpr import Jaxpr
 from hloom.core.operands import as_array
+from hloom.core.operands import convert as convert_operands
 from hloom.core.primitive import is_linear
 from hloom.core.record import trace_to_jaxpr
 from hloom.core.support.strict import strict
 from hloom.core.trace import Origin
 from hloom.errors import ArgumentError
+from hloom.ops.common.expression import INT32
 from hloom.ops.common.linear import constant, full, plus, spread_scalar, zeros
 from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
 from hloom.ops.indexing.gather import (
     ScatterLike,
+    ScatterParameters,
     gather_windows,
     scatter_add_p,
-    scatter_operands,
-    scatter_params,
+    scatter_by_numpy,
+    scatter_parameters,
+    scattered,
 )
 from hloom.ops.pointwise.arithmetic import add, div, mul, neg
 from hloom.ops.pointwise.binary import bitwise_or
@@ -31,112 +36,117 @@ from hloom.ops.pointwise.binary import max as max_
 from hloom.ops.pointwise.binary import min as min_
 from hloom.ops.pointwise.compare import eq, ne, numpy_max, numpy_min, select_n
 from hloom.ops.pointwise.convert import convert_element_type
-from hloom.ops.shapes.shape import iota, reshape
-
-_Params = dict[str, Any]
+from hloom.ops.shapes.shape import counting, reshaped
 
 
 class Scatter(ScatterLike):
     """(f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3].
 
-    Of several updates of one element the last stands.
+    Of several updates of one element the last is written.
     """
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: Any) -> tuple[Any, Any]:
         operand, indices, updates = primals
         t, _, t_updates = tangents
         t = zeros(operand.aval) if t is None else t
         t_updates = zeros(updates.aval) if t_updates is None else t_updates
-        return self(*primals, **params), self(t, indices, t_updates, **params)
+        return self(*primals, **p._asdict()), self(t, indices, t_updates, **p._asdict())
 
-    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
+    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, p: Any) -> Any:
         aval = updates.aval
         cts: list[Any] = [None, None, None]
         if is_linear(operand):
-            cts[0] = self(ct, indices, zeros(aval), **params)
+            cts[0] = self(ct, indices, zeros(aval), **p._asdict())
         if is_linear(updates):
-            cts[2] = gather_windows(ct, indices, aval, **params)
-            if not params["unique_indices"]:
-                won = _won(ct.aval, indices, aval, params)
+            cts[2] = gather_windows(ct, indices, aval, p)
+            if not p.unique_indices:
+                won = _won(ct.aval, indices, aval, p)
                 cts[2] = select_n(won, constant(0, ct.aval.dtype), cts[2])
         return cts
 
 
-def _won(operand: ShapedArray, indices: Any, updates: ShapedArray, params: _Params) -> Any:
-    """Which elements of the updates stand in the result: none came after them."""
-    numbers = reshape(iota(np.dtype(np.int32), updates.size), updates.shape)
-    written = scatter_p(full(operand.shape, -1, numbers.aval.dtype), indices, numbers, **params)
-    return eq(gather_windows(written, indices, updates, **params), numbers)
+def _won(operand: ShapedArray, indices: Any, updates: ShapedArray, p: ScatterParameters) -> Any:
+    """Which elements of the updates are in the result: those that no later one overwrites."""
+    numbers = numbered(updates.shape)
+    written = scatter_p(full(operand.shape, -1, INT32), indices, numbers, **p._asdict())
+    return eq(gather_windows(written, indices, updates, p), numbers)
+
+
+def numbered(shape: tuple[int, ...]) -> Any:
+    """An i32 array of this shape whose elements are numbered in row-major order."""
+    return reshaped(counting(INT32, (prod(shape),), 0), shape)
 
 
 class ScatterMul(ScatterLike):
     """(f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3]."""
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: Any) -> tuple[Any, Any]:
         operand, indices, updates = primals
         t, _, t_updates = tangents
-        tangent = None if t is None else self(t, indices, updates, **params)
+        tangent = None if t is None else self(t, indices, updates, **p._asdict())
         if t_updates is not None:
-            others = _product_of_others(operand, indices, updates, params)
-            none = zeros(operand.aval)
-            tangent = plus(tangent, scatter_add_p(none, indices, mul(t_updates, others), **params))
-        return self(*primals, **params), tangent
+            share = mul(t_updates, _product_of_others(operand, indices, updates, p))
+            added = scatter_add_p(zeros(operand.aval), indices, share, **p._asdict())
+            tangent = plus(tangent, added)
+        return self(*primals, **p._asdict()), tangent
 
-    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
-        return [self(ct, indices, updates, **params), None, None]
+    def transpose(self, ct: Any, operand: Any, indices: Any, updates: Any, p: Any) -> Any:
+        return [self(ct, indices, updates, **p._asdict()), None, None]
 
 
-def _product_of_others(operand: Any, indices: Any, updates: Any, params: _Params) -> Any:
-    """For each update: the product of the element it goes to and of all other updates of it."""
-    if params["unique_indices"]:
-        return gather_windows(operand, indices, updates.aval, **params)
-    one = constant(1, updates.aval.dtype)
-    is_zero = eq(updates, constant(0, updates.aval.dtype))
+def _product_of_others(operand: Any, indices: Any, updates: Any, p: ScatterParameters) -> Any:
+    """For each update: the product of its element and of all other updates of that element."""
+    if p.unique_indices:
+        return gather_windows(operand, indices, updates.aval, p)
+    zero, one = constant(0, updates.aval.dtype), constant(1, updates.aval.dtype)
+    is_zero = eq(updates, zero)
     rest = select_n(is_zero, updates, one)
-    counts = scatter_add_p(
-        full(operand.aval.shape, 0, np.dtype(np.int32)), indices,
-        convert_element_type(is_zero, np.int32), **params,
-    )  # fmt: skip
-    zero_count = gather_windows(counts, indices, updates.aval, **params)
-    product = scatter_mul_p(operand, indices, rest, **params)  # of all that are not zero
-    without = div(gather_windows(product, indices, updates.aval, **params), rest)
-    others_zero = ne(zero_count, convert_element_type(is_zero, np.int32))
-    return select_n(others_zero, without, constant(0, updates.aval.dtype))
+    counted = convert_element_type(is_zero, np.int32)
+    none = full(operand.aval.shape, 0, INT32)
+    counts = scatter_add_p(none, indices, counted, **p._asdict())
+    zero_count = gather_windows(counts, indices, updates.aval, p)
+    product = scatter_mul_p(operand, indices, rest, **p._asdict())  # of all that are not zero
+    without = div(gather_windows(product, indices, updates.aval, p), rest)
+    return select_n(ne(zero_count, counted), without, zero)
 
 
 class ScatterExtreme(ScatterLike):
     """(f32[5,3], i32[2,1], f32[2,3]) -- update_window_dims=(1,), .. --> f32[5,3].
 
-    The tangent is that of the element or update that stands in the result; where several are equal,
-    their mean; NaN where they are.
+    The tangent is that of the element or update that is in the result; of several equal ones, their
+    mean; NaN where the result is.
     """
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: Any) -> tuple[Any, Any]:
         operand, indices, updates = primals
         t, _, t_updates = tangents
-        out = self(*primals, **params)
-        standing = gather_windows(out, indices, updates.aval, **params)
-        # Where NaN stands, all that is NaN does; their number is NaN, and so is the derivative.
-        kept = bitwise_or(eq(operand, out), ne(operand, operand))
-        won = bitwise_or(eq(updates, standing), ne(updates, updates))
+        out = self(*primals, **p._asdict())
+        found = gather_windows(out, indices, updates.aval, p)
+        # Where the result is NaN all that is NaN counts; the count is NaN, and so is the tangent.
+        old = bitwise_or(eq(operand, out), ne(operand, operand))
+        won = bitwise_or(eq(updates, found), ne(updates, updates))
         zero, none = constant(0, out.aval.dtype), zeros(out.aval)
         winners = select_n(won, zero, full(updates.aval.shape, 1, out.aval.dtype))
-        winners = select_n(eq(standing, standing), standing, winners)
+        winners = select_n(eq(found, found), found, winners)
         count = add(
-            select_n(kept, zero, full(out.aval.shape, 1, out.aval.dtype)),
-            scatter_add_p(none, indices, winners, **params),
+            select_n(old, zero, full(out.aval.shape, 1, out.aval.dtype)),
+            scatter_add_p(none, indices, winners, **p._asdict()),
         )
-        tangent = None if t is None else select_n(kept, zero, t)
+        tangent = None if t is None else select_n(old, zero, t)
         if t_updates is not None:
             share = select_n(won, zero, t_updates)
-            tangent = plus(tangent, scatter_add_p(none, indices, share, **params))
+            tangent = plus(tangent, scatter_add_p(none, indices, share, **p._asdict()))
         return out, div(tangent, count)
+
+
+class ScatterApplyParameters(NamedTuple):
+    """The function, then what `ScatterParameters` has."""
+
+    function: Jaxpr
+    dimension_numbers: ScatterDimensionNumbers
+    indices_are_sorted: bool
+    unique_indices: bool
+    mode: str
 
 
 class ScatterApply(ScatterLike):
@@ -146,39 +156,33 @@ class ScatterApply(ScatterLike):
     updates; their values are not looked at.
     """
 
-    def infer(  # type: ignore[override]
-        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray, *, function: Jaxpr,
-        dimension_numbers: ScatterDimensionNumbers, mode: str, indices_are_sorted: bool,
-        unique_indices: bool,
-    ) -> ShapedArray:  # fmt: skip
-        element = ShapedArray((), operand.dtype)
+    parameters = ScatterApplyParameters
+
+    def infer(
+        self, operand: ShapedArray, indices: ShapedArray, updates: ShapedArray, p: Any
+    ) -> ShapedArray:
+        element, function = ShapedArray((), operand.dtype), p.function
         if [x.strong() for x in (*function.in_avals, *function.out_avals)] != [element, element]:
             raise ArgumentError(
                 f"scatter_apply into {operand} takes a function from {element} to {element}; got "
                 f"one from {', '.join(map(str, function.in_avals))} to "
                 f"{', '.join(map(str, function.out_avals))}"
             )
-        return super().infer(
-            operand, indices, updates, dimension_numbers=dimension_numbers, mode=mode,
-            indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
-        )  # fmt: skip
+        return self.result(operand, indices, updates, p)
 
-    def numpy(self, *values: Any, function: Jaxpr, **params: Any) -> Any:  # type: ignore[override]
+    def numpy(self, operand: Any, indices: Any, updates: Any, p: Any) -> Any:
         def apply(old: Any, new: Any) -> Any:
-            scalars = [evaluate(function, [np.asarray(x)])[0] for x in np.ravel(old)]
+            scalars = [evaluate(p.function, [np.asarray(x)])[0] for x in np.ravel(old)]
             return np.reshape(np.array(scalars, old.dtype), old.shape)
 
-        plain = ScatterLike(self.name, self.combine, apply)
-        return plain.numpy(*values, **params)
+        return scatter_by_numpy(apply, operand, indices, updates, p)
 
-    def body(self, *, function: Jaxpr) -> Callable[..., Any]:  # type: ignore[override]
-        return lambda inner, old, new: inner.inline(function, [old])
+    def body(self, p: Any) -> Callable[..., Any]:
+        return lambda inner, old, new: inner.inline(p.function, [old])
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: Any) -> tuple[Any, Any]:
         if tangents[0] is None:
-            return self(*primals, **params), None
+            return self(*primals, **p._asdict()), None
         raise NotImplementedError(
             "scatter_apply has no derivative: its function is known for one element only. Read the "
             "elements, apply the function to them and write them back: "
@@ -206,8 +210,8 @@ def scatter(
 ) -> Any:
     """The operand with `updates` written over the windows at computed places.
 
-    Of several updates of one element the last stands.  `mode` is "fill" or "drop" (the default: a
-    window not inside the operand is left out), "clip" (it is moved inside) or
+    Of several updates of one element the last is written.  `mode` is "fill" or "drop" (the default:
+    a window not inside the operand is left out), "clip" (it is moved inside) or
     "promise_in_bounds".  Raises ValueError or TypeError for dimension numbers that don't fit.
     Differs from NumPy's `x[i] = y`: returns a new array.
 
@@ -215,8 +219,8 @@ def scatter(
     >>> lax.scatter(jnp.zeros(3), jnp.array([[1], [5]]), jnp.array([2.0, 3.0]), numbers)
     Array([0., 2., 0.], dtype=float32)
     """
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    return scatter_p(*scatter_operands("scatter", operand, scatter_indices, updates), **params)
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scattered(scatter_p, operand, scatter_indices, updates, p)
 
 
 @strict
@@ -236,9 +240,9 @@ def scatter_sub(
     >>> lax.scatter_sub(jnp.zeros(3), jnp.array([[1], [1]]), jnp.array([2.0, 3.0]), numbers)
     Array([ 0., -5.,  0.], dtype=float32)
     """
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    operand, indices, updates = scatter_operands("scatter_sub", operand, scatter_indices, updates)
-    return scatter_add_p(operand, indices, neg(updates), **params)
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    operand, updates = convert_operands("scatter_sub", (operand, updates))
+    return scattered(scatter_add_p, operand, scatter_indices, neg(updates), p)
 
 
 @strict
@@ -260,10 +264,8 @@ def scatter_mul(
     >>> lax.scatter_mul(jnp.ones(3), jnp.array([[1], [1]]), jnp.array([2.0, 3.0]), numbers)
     Array([1., 6., 1.], dtype=float32)
     """
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    return scatter_mul_p(
-        *scatter_operands("scatter_mul", operand, scatter_indices, updates), **params
-    )
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scattered(scatter_mul_p, operand, scatter_indices, updates, p)
 
 
 @strict
@@ -285,10 +287,8 @@ def scatter_min(
     >>> lax.scatter_min(jnp.ones(3), jnp.array([[1], [2]]), jnp.array([-2.0, 3.0]), numbers)
     Array([ 1., -2.,  1.], dtype=float32)
     """
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    return scatter_min_p(
-        *scatter_operands("scatter_min", operand, scatter_indices, updates), **params
-    )
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scattered(scatter_min_p, operand, scatter_indices, updates, p)
 
 
 @strict
@@ -310,10 +310,8 @@ def scatter_max(
     >>> lax.scatter_max(jnp.ones(3), jnp.array([[1], [2]]), jnp.array([-2.0, 3.0]), numbers)
     Array([1., 1., 3.], dtype=float32)
     """
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    return scatter_max_p(
-        *scatter_operands("scatter_max", operand, scatter_indices, updates), **params
-    )
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scattered(scatter_max_p, operand, scatter_indices, updates, p)
 
 
 @strict
@@ -353,5 +351,5 @@ def scatter_apply(
         )
     zero = constant(0, scalar.dtype, function.out_avals[0].weak_type)
     updates = spread_scalar(zero, tuple(update_shape))
-    params = scatter_params(dimension_numbers, indices_are_sorted, unique_indices, mode)
-    return scatter_apply_p(operand, indices, updates, function=function, **params)
+    p = scatter_parameters(dimension_numbers, indices_are_sorted, unique_indices, mode)
+    return scatter_apply_p(operand, indices, updates, function=function, **p._asdict())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isqrt, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from hloom.ops.common.elementwise import check_countable, is_narrow
 from hloom.ops.common.expression import INT32, INT64, Term, maximum, minimum, sign_mask, where
 from hloom.ops.common.linear import batch_first, broadcast_in_dim, constant, full, move
 from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.indexing.gather import gather_p
+from hloom.ops.indexing.gather import windows_at
 from hloom.ops.order.sorting import from_key, sort_key, sort_keys, sort_p
 from hloom.ops.pointwise.arithmetic import add
 from hloom.ops.pointwise.binary import bitwise_and, bitwise_or
 from hloom.ops.pointwise.compare import eq, le, lt, select_n
-from hloom.ops.shapes.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
+from hloom.ops.shapes.shape import array_dtype, canonical_axis, counting, reshape, reshape_p
 
 UINT32, UINT64 = np.dtype(np.uint32), np.dtype(np.uint64)
 
@@ -36,46 +36,50 @@ FEW = 32
 
 
 # ---- searchsorted ---------------------------------------------------------------------------
+class SearchParameters(NamedTuple):
+    """Which elements are counted ("left": those less than a value), and the dtype of the count."""
+
+    side: str
+    index_dtype: np.dtype[Any]
+
+
 class SearchSorted(Primitive):
     """(f32[b,n], f32[b,m]) -- side="left", index_dtype=int32 --> i32[b,m].
 
     How many elements of a sorted row are less than each value ("left"), or not greater ("right").
     """
 
-    def infer(
-        self, x: ShapedArray, values: ShapedArray, *, side: str, index_dtype: np.dtype[Any]
-    ) -> ShapedArray:
+    parameters = SearchParameters
+
+    def infer(self, x: ShapedArray, values: ShapedArray, p: SearchParameters) -> ShapedArray:
         if x.dtype != values.dtype:
             raise ArgumentError(f"searchsorted takes operands of one dtype; got {x} and {values}")
         if not x.ndim or x.ndim != values.ndim or x.shape[:-1] != values.shape[:-1]:
             raise ShapeError(f"searchsorted takes as many rows of values; got {x} and {values}")
-        if side not in ("left", "right"):
-            raise ValueError(f'searchsorted takes side "left" or "right"; got {side!r}')
-        if not dtypes.in_domain(index_dtype, "integer"):
-            raise ArgumentError(f"searchsorted takes an integer index_dtype; got {index_dtype}")
-        check_countable("searchsorted", x, x.ndim - 1, index_dtype, more=1)
-        return ShapedArray(values.shape, index_dtype)
+        if p.side not in ("left", "right"):
+            raise ValueError(f'searchsorted takes side "left" or "right"; got {p.side!r}')
+        if not dtypes.in_domain(p.index_dtype, "integer"):
+            raise ArgumentError(f"searchsorted takes an integer index_dtype; got {p.index_dtype}")
+        check_countable("searchsorted", x, x.ndim - 1, p.index_dtype, more=1)
+        return ShapedArray(values.shape, p.index_dtype)
 
-    def numpy(self, x: Any, values: Any, *, side: Any, index_dtype: np.dtype[Any]) -> Any:
+    def numpy(self, x: Any, values: Any, p: SearchParameters) -> Any:
         if is_narrow(x.dtype) or dtypes.bits(x.dtype) < 8:
             x, values = x.astype(np.float32), values.astype(np.float32)
-        out = np.zeros(values.shape, index_dtype)
+        out = np.zeros(values.shape, p.index_dtype)
         for row in np.ndindex(x.shape[:-1]):
-            out[row] = np.searchsorted(x[row], values[row], side)
+            out[row] = np.searchsorted(x[row], values[row], p.side)  # type: ignore[call-overload]
         return out
 
-    def emit(
-        self, block: Any, out: ShapedArray, x: Any, values: Any, *, side: str,
-        index_dtype: np.dtype[Any],
-    ) -> Any:  # fmt: skip
+    def emit(self, block: Any, out: ShapedArray, x: Any, values: Any, p: SearchParameters) -> Any:
         n = x.aval.shape[-1]
         if not n or not out.size:
             return block.constant(0, out)
         keys, wanted = sort_keys(Term(block, x)), sort_keys(Term(block, values))
         place = INT64 if n >= 2**31 else INT32
         find = _compare_all if n <= FEW and len(keys) == 1 else _halve
-        found = find(block, [k.operand for k in keys], [k.operand for k in wanted], side, place)
-        return block.convert(found, index_dtype)
+        found = find(block, [k.operand for k in keys], [k.operand for k in wanted], p.side, place)
+        return block.convert(found, p.index_dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -103,7 +107,7 @@ def _compare_all(block: Any, keys: Any, wanted: Any, side: str, place: np.dtype[
 
 
 def _halve(block: Any, keys: Any, wanted: Any, side: str, place: np.dtype[Any]) -> Any:
-    """Grow the answer by 2^k, 2^(k-1), .. 1, where the element before it still belongs before."""
+    """Add 2^k, 2^(k-1), .. 1 to the answer, where the element before it still belongs before."""
     shape, n = wanted[0].aval.shape, keys[0].aval.shape[-1]
     rows = prod(shape[:-1])
     lists = [[block.reshape(x, (rows, x.aval.shape[-1])) for x in xs] for xs in (keys, wanted)]
@@ -120,19 +124,19 @@ def _halve(block: Any, keys: Any, wanted: Any, side: str, place: np.dtype[Any]) 
         return b.compare(step, "GT", 0)
 
     def body(b: Any, step: Any, found: Any, *operands: Any) -> list[Any]:
-        grown = b.trace(_GROWN[side, count], step, found, *operands)
-        return [b.shift_right_logical(step, 1), grown, *operands]
+        found = b.trace(_STEPS[side, count], step, found, *operands)
+        return [b.shift_right_logical(step, 1), found, *operands]
 
     return block.reshape(block.while_loop(go_on, body, carry)[1], shape)
 
 
-class _Grown(dict[tuple[str, int], Any]):
+class _Steps(dict[tuple[str, int], Any]):
     """One step of the search as one function for each (side, number of keys)."""
 
     def __missing__(self, key: tuple[str, int]) -> Any:
         side, count = key
 
-        def grown(step: Any, found: Any, *operands: Any) -> Any:
+        def advance(step: Any, found: Any, *operands: Any) -> Any:
             keys, wanted = operands[:count], operands[count:]
             n, dtype = keys[0].aval.shape[-1], found.aval.dtype
             longer = add(found, step)
@@ -140,11 +144,11 @@ class _Grown(dict[tuple[str, int], Any]):
             belongs = bitwise_and(le(longer, constant(n, dtype)), _ordered(before, wanted, side))
             return select_n(belongs, found, longer)
 
-        self[key] = grown
-        return grown
+        self[key] = advance
+        return advance
 
 
-_GROWN = _Grown()
+_STEPS = _Steps()
 
 
 def _ordered(xs: Sequence[Any], ys: Sequence[Any], side: str) -> Any:
@@ -158,10 +162,12 @@ def _ordered(xs: Sequence[Any], ys: Sequence[Any], side: str) -> Any:
 def _take_rows(x: Any, places: Any) -> Any:
     """`x[i, places[i]]`, with places beyond the end moved inside."""
     numbers = GatherDimensionNumbers((), (1,), (1,), (0,), (0,))
-    return gather_p(
-        x, reshape(places, (*places.aval.shape, 1)), dimension_numbers=numbers, slice_sizes=(1, 1),
-        indices_are_sorted=False, unique_indices=False, mode="clip",
-    )  # fmt: skip
+    return windows_at(x, _vectors(places), numbers, (1, 1))
+
+
+def _vectors(places: Any) -> Any:
+    """Places as index vectors of one element."""
+    return reshape_p(places, new_sizes=(*places.aval.shape, 1))
 
 
 searchsorted_p = SearchSorted("searchsorted")
@@ -190,10 +196,7 @@ def searchsorted(
 def taken(x: Any, places: Any) -> Any:
     """The elements of a 1-d array at these places, which are moved inside."""
     numbers = GatherDimensionNumbers((), (0,), (0,))
-    return gather_p(
-        x, reshape(places, (*places.aval.shape, 1)), dimension_numbers=numbers, slice_sizes=(1,),
-        indices_are_sorted=False, unique_indices=False, mode="clip",
-    )  # fmt: skip
+    return windows_at(x, _vectors(places), numbers, (1,))
 
 
 # ---- the element of a rank ------------------------------------------------------------------
@@ -240,7 +243,7 @@ class OrderStatistics(Primitive):
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], *, axis: int) -> tuple[Any, Any]:
         (x, ranks), (t, _) = primals, tangents
-        places = broadcasted_iota(INT32, x.aval.shape, axis)
+        places = counting(INT32, x.aval.shape, axis)
         _, order = sort_p(x, places, dimension=axis, is_stable=True, num_keys=1)
         at = _taken_pair(order, ranks, axis)
         return [_taken(x, i, axis) for i in at], [_taken(t, i, axis) for i in at]
@@ -304,11 +307,7 @@ def _taken(rows: Any, places: Any, axis: int) -> Any:
     others = tuple(i for i in range(rows.aval.ndim) if i != axis)
     batching = tuple(range(1, len(others) + 1))
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, batching)
-    return gather_p(
-        rows, reshape(places, (*places.aval.shape, 1)), dimension_numbers=numbers,
-        slice_sizes=(1,) * rows.aval.ndim, indices_are_sorted=False, unique_indices=False,
-        mode="clip",
-    )  # fmt: skip
+    return windows_at(rows, _vectors(places), numbers, (1,) * rows.aval.ndim)
 
 
 # ---- by counting ----------------------------------------------------------------------------
@@ -377,7 +376,7 @@ class _Counting:
         last = self.size - 1
         each = [maximum(minimum(Term(block, r), last), 0).operand for r in each]
         zero = block.constant(0, ShapedArray((self.slices,), self.word))
-        first = block.constant(dtypes.bits(self.word) - 2, ShapedArray((), INT32))
+        first = block.constant(8 * self.word.itemsize - 2, ShapedArray((), INT32))
 
         def go_on(b: Any, shift: Any, *rest: Any) -> Any:
             return b.compare(shift, "GE", 0)
@@ -440,8 +439,8 @@ def _row(block: Any, x: Any, i: int) -> Any:
 
 def _unsigned(key: Term) -> Term:
     """A key as an unsigned integer of 32 or 64 bits that orders as it does."""
-    wide = dtypes.bits(key.dtype) == 64
-    if dtypes.kind(key.dtype) == "unsigned":
+    wide = key.width == 64
+    if key.kind == "unsigned":
         return key if wide else key.to(UINT32)
     key = key.to(INT64 if wide else INT32)
     return (key ^ sign_mask(key.dtype)).cast(UINT64 if wide else UINT32)
@@ -451,7 +450,7 @@ def _from_unsigned(key: Term, dtype: np.dtype[Any]) -> Term:
     """The value of this key."""
     if dtypes.kind(dtype) == "unsigned" and dtypes.bits(dtype) >= 8:
         return key.to(dtype)
-    signed = key.cast(INT64 if dtypes.bits(key.dtype) == 64 else INT32)
+    signed = key.cast(INT64 if key.width == 64 else INT32)
     signed = signed ^ sign_mask(signed.dtype)
     if dtypes.kind(dtype) == "float" and dtypes.bits(dtype) == 16:
         signed = signed.to(np.int16)

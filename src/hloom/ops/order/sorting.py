@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt, prod
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,12 @@ from hloom.ops.common.expression import INT32, INT64, Term, is_nan, is_zero, whe
 from hloom.ops.common.linear import batch_first, full, move
 from hloom.ops.common.reduction_layouts import fold
 from hloom.ops.indexing.dimension_numbers import GatherDimensionNumbers
-from hloom.ops.indexing.gather import gather_p
+from hloom.ops.indexing.gather import windows_at
 from hloom.ops.order import sorting_keys
-from hloom.ops.shapes.shape import array_dtype, broadcasted_iota, canonical_axis, reshape
+from hloom.ops.shapes.shape import array_dtype, canonical_axis, counting, reshape_p
 from hloom.ops.shapes.slicing import slice_in_dim
 
-PACKED = 1024  # from here on places are sorted, packed with their keys, and values fetched by them
+PACKED = 1024  # from here on places are sorted, packed with their keys, and values gathered by them
 
 _WIDTHS = {16: np.dtype(np.int16), 32: INT32, 64: INT64}
 
@@ -37,7 +37,7 @@ _WIDTHS = {16: np.dtype(np.int16), 32: INT32, 64: INT64}
 # ---- keys -----------------------------------------------------------------------------------
 def sort_key(x: Term, *, ties: bool = True) -> Term:
     """An integer that orders as `x` does: NaN last, and with `ties` -0.0 equal to 0.0."""
-    kind, bits = dtypes.kind(x.dtype), dtypes.bits(x.dtype)
+    kind, bits = x.kind, x.width
     if kind == "bool" or (kind != "float" and bits < 8):
         return x.to(INT32)
     if kind != "float":
@@ -52,12 +52,12 @@ def sort_key(x: Term, *, ties: bool = True) -> Term:
 
 def _flipped(i: Term, largest: int) -> Term:
     """Bits of a float to a key and back: of negative ones all but the sign are inverted."""
-    sign = (i >> (dtypes.bits(i.dtype) - 1)) & largest
+    sign = (i >> (i.width - 1)) & largest
     return i ^ sign
 
 
 def from_key(key: Term, dtype: np.dtype[Any]) -> Term:
-    """The value of this key, if it was made without `ties`."""
+    """The value of this key, if it is one without `ties`."""
     kind, bits = dtypes.kind(dtype), dtypes.bits(dtype)
     if kind == "bool":
         return key != 0
@@ -70,7 +70,7 @@ def from_key(key: Term, dtype: np.dtype[Any]) -> Term:
 
 def sort_keys(x: Term) -> list[Term]:
     """The keys by which to sort: three for a complex number, as NumPy orders them."""
-    if dtypes.kind(x.dtype) != "complex":
+    if x.kind != "complex":
         return [sort_key(x)]
     nans = where(is_nan(x.real), _like(x, 2), _like(x, 0)) + is_nan(x.imag).to(INT32)
     return [nans, sort_key(x.real), sort_key(x.imag)]
@@ -115,10 +115,17 @@ def write_sort(block: Any, operands: Sequence[Any], num_keys: int, dimension: in
     names = ", ".join(map(str, operands))
     attributes = f"dimension = {dimension} : i64, is_stable = true"
     avals = [x.aval for x in operands]
-    made: list[Any] = block.op(
-        f'"stablehlo.sort"({names}) <{{{attributes}}}> {region}', operands, avals
-    )
-    return made
+    head = f'"stablehlo.sort"({names}) <{{{attributes}}}> {region}'
+    outs: list[Any] = block.op(head, operands, avals)
+    return outs
+
+
+class SortParameters(NamedTuple):
+    """The axis to sort along, and how many of the operands are compared."""
+
+    dimension: int
+    is_stable: bool
+    num_keys: int
 
 
 class Sort(Primitive):
@@ -128,62 +135,57 @@ class Sort(Primitive):
     """
 
     multiple = True
+    parameters = SortParameters
 
-    def infer(
-        self, *xs: ShapedArray, dimension: int, is_stable: bool, num_keys: int
-    ) -> list[ShapedArray]:
+    def infer(self, *xs: ShapedArray, p: SortParameters) -> list[ShapedArray]:
         if not xs:
             raise TypeError("sort needs at least one operand")
         if any(x.shape != xs[0].shape for x in xs):  # StableHLO sort C2, C3
             raise ShapeError(f"sort needs operands of one shape; got {types_text(xs)}")
-        if not 0 <= dimension < xs[0].ndim:  # C4
-            raise ShapeError(f"sort: {xs[0]} has no axis {dimension}")
-        if not 1 <= num_keys <= len(xs):
+        if not 0 <= p.dimension < xs[0].ndim:  # C4
+            raise ShapeError(f"sort: {xs[0]} has no axis {p.dimension}")
+        if not 1 <= p.num_keys <= len(xs):
             raise ShapeError(
-                f"sort of {len(xs)} operands takes num_keys from 1 to {len(xs)}; got {num_keys}"
+                f"sort of {len(xs)} operands takes num_keys from 1 to {len(xs)}; got {p.num_keys}"
             )
         return list(xs)
 
-    def numpy(self, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
+    def numpy(self, *xs: Any, p: SortParameters) -> list[Any]:
         ties = len(xs) > 1
-        keys = [key for x in xs[:num_keys] for key in numpy_keys(x, ties=ties)]
-        order = _lexsort(keys, dimension)
-        return [np.take_along_axis(x, order, dimension) for x in xs]
+        keys = [key for x in xs[: p.num_keys] for key in numpy_keys(x, ties=ties)]
+        order = _lexsort(keys, p.dimension)
+        return [np.take_along_axis(x, order, p.dimension) for x in xs]
 
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], *xs: Any, dimension: int, is_stable: bool,
-        num_keys: int,
-    ) -> list[Any]:  # fmt: skip
-        if len(xs) == 1 and dtypes.kind(out[0].dtype) != "complex":
+    def emit(self, block: Any, out: Any, *xs: Any, p: SortParameters) -> list[Any]:
+        if len(xs) == 1 and out[0].kind != "complex":
             key = sort_key(Term(block, xs[0]), ties=False)
-            (made,) = write_sort(block, [key.operand], 1, dimension)
-            return [from_key(Term(block, made), out[0].dtype).operand]
-        keys = [k for x in xs[:num_keys] for k in sort_keys(Term(block, x))]
+            (ordered,) = write_sort(block, [key.operand], 1, p.dimension)
+            return [from_key(Term(block, ordered), out[0].dtype).operand]
+        keys = [k for x in xs[: p.num_keys] for k in sort_keys(Term(block, x))]
         if out[0].size >= PACKED:
-            order = write_argsort(block, keys, dimension).operand
-            return [write_take(block, x, order, dimension) for x in xs]
+            order = write_argsort(block, keys, p.dimension).operand
+            return [write_take(block, x, order, p.dimension) for x in xs]
         count = len(keys)
         # Integers are their own keys and need not be carried twice.
         own = {str(k.operand): i for i, k in enumerate(keys)}
         carried = [x for x in xs if str(x) not in own]
-        made = write_sort(block, [k.operand for k in keys] + carried, count, dimension)
-        rest = iter(made[count:])
-        return [made[own[str(x)]] if str(x) in own else next(rest) for x in xs]
+        ordered = write_sort(block, [k.operand for k in keys] + carried, count, p.dimension)
+        rest = iter(ordered[count:])
+        return [ordered[own[str(x)]] if str(x) in own else next(rest) for x in xs]
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int, **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: SortParameters
     ) -> tuple[Any, Any]:
-        places = broadcasted_iota(INT32, primals[0].aval.shape, dimension)
-        *outs, order = self(*primals, places, dimension=dimension, **params)
-        moved = [None if t is None else take_along(t, order, dimension) for t in tangents]
-        return outs, moved
+        places = counting(INT32, primals[0].aval.shape, p.dimension)
+        *outs, order = self(*primals, places, **p._asdict())
+        return outs, [None if t is None else take_along(t, order, p.dimension) for t in tangents]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimension: int,
-        **params: Any,
-    ) -> tuple[Any, Any]:  # fmt: skip
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: SortParameters
+    ) -> tuple[Any, Any]:
         xs = batch_first(size, operands, batch_axes)
-        return self(*xs, dimension=dimension + 1, **params), [0] * len(xs)
+        p = p._replace(dimension=p.dimension + 1)
+        return self(*xs, **p._asdict()), [0] * len(xs)
 
 
 def take_along(x: Any, order: Any, axis: int) -> Any:
@@ -193,10 +195,8 @@ def take_along(x: Any, order: Any, axis: int) -> Any:
         return full(shape, 0, x.aval.dtype)
     others = tuple(i for i in range(len(shape)) if i != axis)
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
-    return gather_p(
-        x, reshape(order, (*shape, 1)), dimension_numbers=numbers, slice_sizes=(1,) * len(shape),
-        indices_are_sorted=False, unique_indices=True, mode="promise_in_bounds",
-    )  # fmt: skip
+    sizes, vectors = (1,) * len(shape), reshape_p(order, new_sizes=(*shape, 1))
+    return windows_at(x, vectors, numbers, sizes, "promise_in_bounds", unique=True)
 
 
 sort_p = Sort("sort")
@@ -220,8 +220,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     if not xs:
         raise TypeError("sort needs at least one operand")
     axis = canonical_axis("sort", dimension, xs[0].aval.ndim)
-    made = sort_p(*xs, dimension=axis, is_stable=bool(is_stable), num_keys=index(num_keys))
-    return tuple(made) if several else made[0]
+    outs = sort_p(*xs, dimension=axis, is_stable=bool(is_stable), num_keys=index(num_keys))
+    return tuple(outs) if several else outs[0]
 
 
 @strict
@@ -240,26 +240,32 @@ def sort_key_val(
 
 
 # ---- argsort --------------------------------------------------------------------------------
+class ArgSortParameters(NamedTuple):
+    """The axis to sort along, and the dtype of the places."""
+
+    dimension: int
+    index_dtype: np.dtype[Any]
+
+
 class ArgSort(Primitive):
     """f32[5] -- dimension=0, index_dtype=int32 --> i32[5].  Places in the order of the elements."""
 
-    def infer(self, x: ShapedArray, *, dimension: int, index_dtype: np.dtype[Any]) -> ShapedArray:
-        if not 0 <= dimension < x.ndim:
-            raise ShapeError(f"argsort: {x} has no axis {dimension}")
-        if not dtypes.in_domain(index_dtype, "integer"):
-            raise ArgumentError(f"argsort takes an integer index_dtype; got {index_dtype}")
-        check_countable("argsort", x, dimension, index_dtype)
-        return ShapedArray(x.shape, index_dtype)
+    parameters = ArgSortParameters
 
-    def numpy(self, x: Any, *, dimension: int, index_dtype: np.dtype[Any]) -> Any:
-        return _lexsort(numpy_keys(x), dimension).astype(index_dtype)
+    def infer(self, x: ShapedArray, p: ArgSortParameters) -> ShapedArray:
+        if not 0 <= p.dimension < x.ndim:
+            raise ShapeError(f"argsort: {x} has no axis {p.dimension}")
+        if not dtypes.in_domain(p.index_dtype, "integer"):
+            raise ArgumentError(f"argsort takes an integer index_dtype; got {p.index_dtype}")
+        check_countable("argsort", x, p.dimension, p.index_dtype)
+        return ShapedArray(x.shape, p.index_dtype)
 
-    def emit(
-        self, block: Any, out: ShapedArray, x: Any, *, dimension: int, index_dtype: np.dtype[Any]
-    ) -> Any:
-        keys = sort_keys(Term(block, x))
-        order = write_argsort(block, keys, dimension)
-        return order.to(index_dtype).operand
+    def numpy(self, x: Any, p: ArgSortParameters) -> Any:
+        return _lexsort(numpy_keys(x), p.dimension).astype(p.index_dtype)
+
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: ArgSortParameters) -> Any:
+        order = write_argsort(block, sort_keys(Term(block, x)), p.dimension)
+        return order.to(p.index_dtype).operand
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -267,16 +273,16 @@ class ArgSort(Primitive):
         return self(*primals, **params), None
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimension: int,
-        **params: Any,
-    ) -> tuple[Any, int]:  # fmt: skip
-        return self(move(operands[0], batch_axes[0], 0), dimension=dimension + 1, **params), 0
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: ArgSortParameters
+    ) -> tuple[Any, int]:
+        x, p = move(operands[0], batch_axes[0], 0), p._replace(dimension=p.dimension + 1)
+        return self(x, **p._asdict()), 0
 
 
 def write_argsort(block: Any, keys: list[Term], dimension: int) -> Term:
     """The places of the elements in the order of their keys; of equal keys the first is first."""
     places = Term(block, block.iota(ShapedArray(keys[0].shape, INT32), dimension))
-    if places.size < PACKED and (len(keys) > 1 or dtypes.bits(keys[0].dtype) > 32):
+    if places.size < PACKED and (len(keys) > 1 or keys[0].width > 32):
         operands = [key.operand for key in keys]
         return Term(block, write_sort(block, [*operands, places.operand], len(keys), dimension)[-1])
     # Key and place in one i64: one operand sorts 5 times as fast as two.  Longer keys are sorted
@@ -296,8 +302,8 @@ def write_argsort(block: Any, keys: list[Term], dimension: int) -> Term:
 
 def _pieces(key: Term) -> list[Term]:
     """An integer key as i64 numbers of 32 bits, signed, the most significant first."""
-    unsigned = dtypes.kind(key.dtype) == "unsigned"
-    if dtypes.bits(key.dtype) <= 32:
+    unsigned = key.kind == "unsigned"
+    if key.width <= 32:
         wide = key.to(INT64)
         return [wide - 2**31 if unsigned else wide]
     high = key.cast(INT64) >> 32
@@ -340,6 +346,13 @@ def argsort(operand: Any, dimension: int = -1, index_dtype: Any = np.int32) -> A
 
 
 # ---- top_k ----------------------------------------------------------------------------------
+class TopKParameters(NamedTuple):
+    """How many elements to find, and along which axis."""
+
+    k: int
+    axis: int
+
+
 class TopK(Primitive):
     """f32[3,5] -- k=2, axis=1 --> [f32[3,2], i32[3,2]].  The largest, and their places.
 
@@ -347,8 +360,10 @@ class TopK(Primitive):
     """
 
     multiple = True
+    parameters = TopKParameters
 
-    def infer(self, x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
+    def infer(self, x: ShapedArray, p: TopKParameters) -> list[ShapedArray]:
+        k, axis = p
         check_domain("top_k", [x], "ordered")
         if not 0 <= axis < x.ndim:
             raise ShapeError(f"top_k: {x} has no axis {axis}")
@@ -358,35 +373,33 @@ class TopK(Primitive):
         shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
         return [x.update(shape=shape), ShapedArray(shape, INT32)]
 
-    def numpy(self, x: Any, *, k: int, axis: int) -> list[Any]:
+    def numpy(self, x: Any, p: TopKParameters) -> list[Any]:
         # Descending and stable: ascending from behind, read from behind.
-        order = _lexsort([np.flip(key, axis) for key in numpy_keys(x)], axis)
-        order = x.shape[axis] - 1 - np.flip(order, axis)
-        best = np.take(order, range(k), axis)
-        return [np.take_along_axis(x, best, axis), best.astype(np.int32)]
+        order = _lexsort([np.flip(key, p.axis) for key in numpy_keys(x)], p.axis)
+        order = x.shape[p.axis] - 1 - np.flip(order, p.axis)
+        best = np.take(order, range(p.k), p.axis)
+        return [np.take_along_axis(x, best, p.axis), best.astype(np.int32)]
 
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], x: Any, *, k: int, axis: int
-    ) -> list[Any]:
+    def emit(self, block: Any, out: Any, x: Any, p: TopKParameters) -> list[Any]:
         key = ~sort_key(Term(block, x))  # the best first
-        if _is_few(x.aval, k, axis, dtypes.bits(key.dtype)):
-            best = _best_of_blocks(block, key, k, axis)
+        if _is_few(x.aval, p.k, p.axis, key.width):
+            best = _best_of_blocks(block, key, p.k, p.axis)
         else:
-            order = write_argsort(block, [key], axis)
+            order = write_argsort(block, [key], p.axis)
             best = block.slice(order.operand, [0] * out[0].ndim, out[0].shape)
-        return [write_take(block, x, best, axis), best]
+        return [write_take(block, x, best, p.axis), best]
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, k: int, axis: int
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: TopKParameters
     ) -> tuple[Any, Any]:
-        values, places = self(*primals, k=k, axis=axis)
-        return [values, places], [take_along(tangents[0], places, axis), None]
+        values, places = self(*primals, **p._asdict())
+        return [values, places], [take_along(tangents[0], places, p.axis), None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, k: int, axis: int
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: TopKParameters
     ) -> tuple[Any, Any]:
-        (x,), (batched,) = operands, batch_axes
-        return self(x, k=k, axis=axis + (axis >= batched)), [batched, batched]
+        (x,), (axis,) = operands, batch_axes
+        return self(x, k=p.k, axis=p.axis + (p.axis >= axis)), [axis, axis]
 
 
 def _is_few(x: ShapedArray, k: int, axis: int, bits: int) -> bool:
@@ -433,13 +446,10 @@ def _floor_divided(x: Term, divisor: int) -> Term:
 
 def _take_rows(blocks: Any, numbers: Any) -> Any:
     """[P, R, B] and [P, K] --> [P, K, B]."""
-    numbers = reshape(numbers, (*numbers.aval.shape, 1))
-    return gather_p(
-        blocks, numbers,
-        dimension_numbers=GatherDimensionNumbers((2,), (1,), (1,), (0,), (0,)),
-        slice_sizes=(1, 1, blocks.aval.shape[2]), indices_are_sorted=False, unique_indices=True,
-        mode="promise_in_bounds",
-    )  # fmt: skip
+    vectors = reshape_p(numbers, new_sizes=(*numbers.aval.shape, 1))
+    axes = GatherDimensionNumbers((2,), (1,), (1,), (0,), (0,))
+    sizes = (1, 1, blocks.aval.shape[2])
+    return windows_at(blocks, vectors, axes, sizes, "promise_in_bounds", unique=True)
 
 
 top_k_p = TopK("top_k")

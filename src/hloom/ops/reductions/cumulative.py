@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.primitive import Primitive
@@ -22,31 +21,30 @@ from hloom.ops.pointwise.compare import eq, numpy_max, numpy_min, select_n
 from hloom.ops.pointwise.exponential import exp, log1p
 from hloom.ops.pointwise.unary import abs as abs_
 from hloom.ops.reductions.recurrence import linear_recurrence_p, previous
-from hloom.ops.reductions.running_totals import running
-from hloom.ops.shapes.shape import rev
-from hloom.ops.shapes.slicing import concatenate, slice_in_dim
+from hloom.ops.reductions.running_totals import AlongAxis, running
+from hloom.ops.shapes.shape import rev_p
+from hloom.ops.shapes.slicing import cut, joined
 
 Combine = Callable[..., Any]
 
 
 # ---- derivatives ----------------------------------------------------------------------------
-def _carried(combine: Combine, x: Any, t: Any, *, axis: int, reverse: bool) -> Any:
+def _carried(combine: Combine, x: Any, t: Any, p: AlongAxis) -> Any:
     """The tangent of the element that each prefix has for its extreme; of equals, the last.
 
     By doubling: tangents are selected here, never added, so that the order changes nothing.
     """
-    if reverse:
-        return rev(
-            _carried(combine, rev(x, (axis,)), rev(t, (axis,)), axis=axis, reverse=False), (axis,)
-        )
-    size, step = x.aval.shape[axis], 1
+    if p.reverse:
+        x, t = [rev_p(z, dimensions=(p.axis,)) for z in (x, t)]
+        return rev_p(_carried(combine, x, t, p._replace(reverse=False)), dimensions=(p.axis,))
+    size, step = x.aval.shape[p.axis], 1
     while step < size:
-        low = [slice_in_dim(z, 0, size - step, 1, axis) for z in (x, t)]
-        high = [slice_in_dim(z, step, size, 1, axis) for z in (x, t)]
-        first = [slice_in_dim(z, 0, step, 1, axis) for z in (x, t)]
+        low = [cut(z, 0, size - step, p.axis) for z in (x, t)]
+        high = [cut(z, step, size, p.axis) for z in (x, t)]
+        first = [cut(z, 0, step, p.axis) for z in (x, t)]
         out = combine(low[0], high[0])
         moved = out, select_n(eq(out, low[0]), high[1], low[1])
-        x, t = [concatenate([a, b], axis) for a, b in zip(first, moved)]
+        x, t = [joined(pair, p.axis) for pair in zip(first, moved)]
         step *= 2
     return t
 
@@ -74,7 +72,8 @@ class Cumulative(Primitive):
     Narrow floats are combined in f32.
     """
 
-    unroll = 8  # elements that a step of the loop takes, see cumulative_programs
+    parameters = AlongAxis
+    unroll = 8  # elements that a step of the loop takes, see `running_totals`
     identity: Any = None  # of an operation whose order makes no difference
 
     def __init__(self, name: str, *, combine: Combine, numpy: Combine, domain: str):
@@ -83,41 +82,32 @@ class Cumulative(Primitive):
         self.function = numpy
         self.domain = domain
 
-    def infer(self, x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
+    def infer(self, x: ShapedArray, p: AlongAxis) -> ShapedArray:
         check_domain(self.name, [x], self.domain)
-        if not 0 <= axis < x.ndim:
-            raise ShapeError(f"{self.name}: {x} has no axis {axis}")
+        if not 0 <= p.axis < x.ndim:
+            raise ShapeError(f"{self.name}: {x} has no axis {p.axis}")
         return x
 
-    def numpy(self, x: Any, *, axis: int, reverse: bool) -> Any:
-        turned = np.flip(x, axis) if reverse else x
-        rows = np.moveaxis(turned.astype(np.float32) if is_narrow(x.dtype) else turned, axis, 0)
+    def numpy(self, x: Any, p: AlongAxis) -> Any:
+        turned = np.flip(x, p.axis) if p.reverse else x
+        rows = np.moveaxis(turned.astype(np.float32) if is_narrow(x.dtype) else turned, p.axis, 0)
         out = np.array(rows)
         with np.errstate(all="ignore"):
             for i in range(1, len(out)):
                 out[i] = self.function(out[i - 1], rows[i])
-        out = np.moveaxis(out, 0, axis).astype(x.dtype, copy=False)
-        return np.flip(out, axis) if reverse else out
+        out = np.moveaxis(out, 0, p.axis).astype(x.dtype, copy=False)
+        return np.flip(out, p.axis) if p.reverse else out
 
-    def emit(self, block: Any, out: ShapedArray, x: Any, *, axis: int, reverse: bool) -> Any:
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: AlongAxis) -> Any:
         x = block.convert(x, np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype)
-        found = running(
-            block, [x], axis, self.combine, reverse=reverse, unroll=self.unroll,
-            identity=self.identity,
-        )  # fmt: skip
+        found = running(block, [x], p, self.combine, unroll=self.unroll, identity=self.identity)
         return block.convert(found, out.dtype)
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        axis: int,
-        reverse: bool,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: AlongAxis
     ) -> tuple[Any, int]:
-        (x,), (batched,) = operands, batch_axes
-        return self(x, axis=axis + (axis >= batched), reverse=reverse), batched
+        (x,), (axis,) = operands, batch_axes
+        return self(x, axis=p.axis + (p.axis >= axis), reverse=p.reverse), axis
 
 
 class CumSum(Cumulative):
@@ -128,34 +118,30 @@ class CumSum(Cumulative):
     ) -> tuple[Any, Any]:
         return self(*primals, **params), self(*tangents, **params)
 
-    def transpose(self, ct: Any, x: Any, *, axis: int, reverse: bool) -> list[Any]:
-        return [self(ct, axis=axis, reverse=not reverse)]
+    def transpose(self, ct: Any, x: Any, p: AlongAxis) -> list[Any]:
+        return [self(ct, axis=p.axis, reverse=not p.reverse)]
 
 
 class CumProd(Cumulative):
     """f32[2,3] -- axis=1, reverse=False --> f32[2,3]."""
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: AlongAxis) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
-        out = self(x, **params)
-        return out, linear_recurrence_p(x, mul(t, previous(out, 1, **params)), **params)
+        out = self(x, **p._asdict())
+        return out, linear_recurrence_p(x, mul(t, previous(out, 1, p)), **p._asdict())
 
 
 class CumExtreme(Cumulative):
     """f32[2,3] -- axis=1, reverse=False --> f32[2,3].  NaN stays from its place on."""
 
-    def emit(self, block: Any, out: ShapedArray, x: Any, *, axis: int, reverse: bool) -> Any:
-        # Complex numbers are compared by programs that are too long to stand in a step twice.
-        unroll = 1 if dtypes.kind(out.dtype) == "complex" else self.unroll
-        return running(block, [x], axis, self.combine, reverse=reverse, unroll=unroll)
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: AlongAxis) -> Any:
+        # A comparison of complex numbers takes too many operations to unroll.
+        unroll = 1 if out.kind == "complex" else self.unroll
+        return running(block, [x], p, self.combine, unroll=unroll)
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: AlongAxis) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
-        return self(x, **params), _carried(self.combine, x, t, **params)
+        return self(x, **p._asdict()), _carried(self.combine, x, t, p)
 
 
 class CumLogSumExp(Cumulative):
@@ -164,13 +150,11 @@ class CumLogSumExp(Cumulative):
     unroll = 1
     identity = float("-inf")
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: AlongAxis) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
-        out = self(x, **params)
-        kept = _share(previous(out, float("-inf"), **params), out)
-        return out, linear_recurrence_p(kept, mul(t, _share(x, out)), **params)
+        out = self(x, **p._asdict())
+        earlier = _share(previous(out, float("-inf"), p), out)
+        return out, linear_recurrence_p(earlier, mul(t, _share(x, out)), **p._asdict())
 
 
 cumsum_p = CumSum("cumsum", combine=add, numpy=np.add, domain="number")

@@ -1,4 +1,4 @@
-"""The linear recurrence y[i] = a[i] y[i-1] + b[i], which derivatives of running products are."""
+"""The linear recurrence y[i] = a[i] y[i-1] + b[i], the form of derivatives of running products."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hloom.core.primitive import Primitive, is_linear
 from hloom.ops.common.elementwise import check_domain, check_same_dtype, is_narrow
 from hloom.ops.common.linear import batch_first, full, plus
 from hloom.ops.pointwise.arithmetic import add, mul
-from hloom.ops.reductions.running_totals import running
-from hloom.ops.shapes.slicing import concatenate, slice_in_dim
+from hloom.ops.reductions.running_totals import AlongAxis, running
+from hloom.ops.shapes.slicing import cut, joined
 
 
-def previous(x: Any, first: Any, *, axis: int, reverse: bool) -> Any:
+def previous(x: Any, first: Any, p: AlongAxis) -> Any:
     """The element before each one, and before the first `first`; the one after, if `reverse`."""
-    shape = list(x.aval.shape)
+    shape, axis = list(x.aval.shape), p.axis
     size, shape[axis] = shape[axis], min(shape[axis], 1)
-    end = full(shape, first, x.aval.dtype)
-    if reverse:
-        return concatenate([slice_in_dim(x, 1 if size else 0, size, 1, axis), end], axis)
-    return concatenate([end, slice_in_dim(x, 0, max(size - 1, 0), 1, axis)], axis)
+    end = full(tuple(shape), first, x.aval.dtype)
+    if p.reverse:
+        return joined([cut(x, 1 if size else 0, size, axis), end], axis)
+    return joined([end, cut(x, 0, max(size - 1, 0), axis)], axis)
 
 
 def _step(total: Any, a: Any, b: Any) -> Any:
@@ -37,60 +37,51 @@ class LinearRecurrence(Primitive):
     are computed in f32.
     """
 
-    def infer(self, a: ShapedArray, b: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
+    parameters = AlongAxis
+
+    def infer(self, a: ShapedArray, b: ShapedArray, p: AlongAxis) -> ShapedArray:
         check_domain(self.name, [a, b], "inexact")
         check_same_dtype(self.name, [a, b])
         if a.shape != b.shape:
             raise TypeError(f"{self.name} takes operands of one shape; got {a} and {b}")
-        if not 0 <= axis < b.ndim:
-            raise ValueError(f"{self.name}: {b} has no axis {axis}")
+        if not 0 <= p.axis < b.ndim:
+            raise ValueError(f"{self.name}: {b} has no axis {p.axis}")
         return ShapedArray(b.shape, b.dtype, a.weak_type and b.weak_type)
 
-    def numpy(self, a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
+    def numpy(self, a: Any, b: Any, p: AlongAxis) -> Any:
         wide = np.dtype(np.float32) if is_narrow(b.dtype) else b.dtype
-        a, b = [np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0) for x in (a, b)]
+        a, b = [np.moveaxis(np.flip(x, p.axis) if p.reverse else x, p.axis, 0) for x in (a, b)]
         out = b.astype(wide)
         with np.errstate(all="ignore"):
             for i in range(1, len(out)):
                 out[i] += a[i].astype(wide) * out[i - 1]
-        out = np.moveaxis(out, 0, axis).astype(b.dtype, copy=False)
-        return np.flip(out, axis) if reverse else out
+        out = np.moveaxis(out, 0, p.axis).astype(b.dtype, copy=False)
+        return np.flip(out, p.axis) if p.reverse else out
 
-    def emit(
-        self, block: Any, out: ShapedArray, a: Any, b: Any, *, axis: int, reverse: bool
-    ) -> Any:
+    def emit(self, block: Any, out: ShapedArray, a: Any, b: Any, p: AlongAxis) -> Any:
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
         operands = [block.convert(x, wide) for x in (a, b)]
-        found = running(block, operands, axis, _step, reverse=reverse, unroll=4)
+        found = running(block, operands, p, _step, unroll=4)
         return block.convert(found, out.dtype)
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], p: AlongAxis) -> tuple[Any, Any]:
         (a, b), (da, db) = primals, tangents
-        y = self(a, b, **params)
+        y = self(a, b, **p._asdict())
         if da is not None:
-            db = plus(db, mul(da, previous(y, 0, **params)))
-        return y, self(a, db, **params)
+            db = plus(db, mul(da, previous(y, 0, p)))
+        return y, self(a, db, **p._asdict())
 
-    def transpose(self, ct: Any, a: Any, b: Any, *, axis: int, reverse: bool) -> list[Any]:
+    def transpose(self, ct: Any, a: Any, b: Any, p: AlongAxis) -> list[Any]:
         if is_linear(a):
             raise NotImplementedError(f"{self.name} is linear in b only")
-        backward = not reverse
-        after = previous(a, 0, axis=axis, reverse=backward)
-        return [None, self(after, ct, axis=axis, reverse=backward)]
+        p = p._replace(reverse=not p.reverse)
+        return [None, self(previous(a, 0, p), ct, **p._asdict())]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        axis: int,
-        reverse: bool,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: AlongAxis
     ) -> tuple[Any, int]:
         a, b = batch_first(size, operands, batch_axes)
-        return self(a, b, axis=axis + 1, reverse=reverse), 0
+        return self(a, b, axis=p.axis + 1, reverse=p.reverse), 0
 
 
 linear_recurrence_p = LinearRecurrence("linear_recurrence")

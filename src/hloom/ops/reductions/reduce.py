@@ -1,13 +1,14 @@
 """Reductions: product, largest, smallest, and, or, xor, and the place of the largest or smallest.
 
-`reduce_sum` stands in `linear`.  A reduction over no elements gives the operation's identity.
+`reduce_sum` is in `linear`.  A reduction over no elements gives the operation's identity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,13 @@ from hloom.errors import ArgumentError, ShapeError
 from hloom.ops.common.elementwise import check_countable, check_domain, is_narrow
 from hloom.ops.common.expression import Term, where
 from hloom.ops.common.linear import (
-    broadcast_in_dim,
+    broadcast_to,
     constant,
     full,
     move,
-    reduce_sum,
     reduced_shape,
-    transpose,
+    sum_over,
+    transpose_p,
     zeros,
 )
 from hloom.ops.common.reduction_layouts import SMALL, first_extreme, fold
@@ -35,8 +36,8 @@ from hloom.ops.pointwise.binary import bitwise_or, max_p, min_p
 from hloom.ops.pointwise.binary import max as max_
 from hloom.ops.pointwise.binary import min as min_
 from hloom.ops.pointwise.compare import complex_at_least, complex_at_most, eq, ne, select_n
-from hloom.ops.shapes.shape import array_dtype, integers, reshape
-from hloom.ops.shapes.slicing import pad, slice_in_dim
+from hloom.ops.shapes.shape import array_dtype, integers, reshaped
+from hloom.ops.shapes.slicing import cut, padded
 
 Axes = tuple[int, ...]
 
@@ -114,13 +115,11 @@ class Reduce(Primitive):
         """The reduction of a block's operand, in its own dtype."""
         return fold(block, x, self.identity(x.aval.dtype), self.hlo, axes)
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], axes: Axes) -> tuple[Any, Any]:
         return self(*primals, axes=axes), None  # of bits there is no derivative
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, axes: Axes
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], axes: Axes
     ) -> tuple[Any, int]:
         return self(move(operands[0], batch_axes[0], 0), axes=tuple(a + 1 for a in axes)), 0
 
@@ -128,9 +127,7 @@ class Reduce(Primitive):
 class ReduceProd(Reduce):
     """f32[2,3] -- axes=(1,) --> f32[2]."""
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], axes: Axes) -> tuple[Any, Any]:
         return self(*primals, axes=axes), _product_tangent(*primals, *tangents, axes)
 
 
@@ -142,26 +139,26 @@ def _product_tangent(x: Any, t: Any, axes: Axes) -> Any:
         return full(shape, 0, x.aval.dtype)
     while (size := x.aval.shape[-1]) > 1:
         if size % 2:
-            config = [*[(0, 0, 0)] * len(shape), (0, 1, 0)]
-            x = pad(x, constant(1, x.aval.dtype), config)
-            t = pad(t, constant(0, x.aval.dtype), config)
-        (p, q), (dp, dq) = _halves(x), _halves(t)
-        x, t = mul(p, q), add(mul(dp, q), mul(p, dq))
-    return reshape(t, shape)
+            config = (*[(0, 0, 0)] * len(shape), (0, 1, 0))
+            x = padded(x, constant(1, x.aval.dtype), config)
+            t = padded(t, constant(0, x.aval.dtype), config)
+        (a, b), (da, db) = _halves(x), _halves(t)
+        x, t = mul(a, b), add(mul(da, b), mul(a, db))
+    return reshaped(t, shape)
 
 
 def _as_rows(x: Any, axes: Axes) -> Any:
-    """The reduced axes last, and made one."""
-    kept = [a for a in range(x.aval.ndim) if a not in axes]
-    x = transpose(x, [*kept, *axes])
-    size = int(np.prod(x.aval.shape[len(kept) :], dtype=np.int64))
-    return reshape(x, (*x.aval.shape[: len(kept)], size))
+    """The reduced axes last, and merged into one."""
+    order = (*[a for a in range(x.aval.ndim) if a not in axes], *axes)
+    count = x.aval.ndim - len(axes)
+    x = x if order == tuple(range(x.aval.ndim)) else transpose_p(x, permutation=order)
+    return reshaped(x, (*x.aval.shape[:count], prod(x.aval.shape[count:])))
 
 
 def _halves(x: Any) -> tuple[Any, Any]:
-    axis = x.aval.ndim - 1
-    middle = (x.aval.shape[-1] + 1) // 2
-    return slice_in_dim(x, 0, middle, 1, axis), slice_in_dim(x, middle, None, 1, axis)
+    *_, size = x.aval.shape
+    axis, middle = x.aval.ndim - 1, (size + 1) // 2
+    return cut(x, 0, middle, axis), cut(x, middle, size, axis)
 
 
 class Extreme(Reduce):
@@ -210,20 +207,19 @@ class Extreme(Reduce):
         found, nan = _variadic(block, [x, block.compare(x, "NE", x)], inits, axes, region)
         return block.select(nan, block.constant(float("nan"), found.aval), found)
 
-    def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
-    ) -> tuple[Any, Any]:
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], axes: Axes) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
         out = self(x, axes=axes)
         if not x.aval.size:
             return out, zeros(out.aval)
-        kept = [a for a in range(x.aval.ndim) if a not in axes]
-        # NaN is the extreme where there is one; their number is NaN, and so is the derivative.
-        extreme = bitwise_or(eq(x, broadcast_in_dim(out, x.aval.shape, kept)), ne(x, x))
+        rest = [a for a in range(x.aval.ndim) if a not in axes]
+        whole = broadcast_to(out, x.aval.shape, rest)
+        # NaN is the extreme where there is one; the count is NaN then, and so is the derivative.
+        extreme = bitwise_or(eq(x, whole), ne(x, x))
         zero, one = constant(0, x.aval.dtype), full(x.aval.shape, 1, x.aval.dtype)
-        count = reduce_sum(select_n(extreme, zero, one), axes)
+        count = sum_over(select_n(extreme, zero, one), axes)
         count = select_n(eq(out, out), out, count)
-        return out, div(reduce_sum(select_n(extreme, zero, t), axes), count)
+        return out, div(sum_over(select_n(extreme, zero, t), axes), count)
 
 
 def with_initial(combine: Callable[..., Any], found: Any, initial: Any) -> Any:
@@ -248,8 +244,8 @@ def _variadic(
     names = ", ".join(map(str, (*xs, *scalars)))
     dimensions = f"array<i64{': ' * bool(axes)}{', '.join(map(str, axes))}>"
     head = f'"stablehlo.reduce"({names}) <{{dimensions = {dimensions}}}> {region}'
-    made: list[Any] = block.op(head, (*xs, *scalars), outs)
-    return made
+    folded: list[Any] = block.op(head, (*xs, *scalars), outs)
+    return folded
 
 
 reduce_prod_p = ReduceProd(
@@ -370,8 +366,17 @@ def _first_complex(direction: str, block: Any, *operands: Any) -> list[Any]:
     return [where(left, x, y).operand, where(left, i, j).operand]
 
 
+class ArgExtremeParameters(NamedTuple):
+    """The one axis to search, as a tuple, and the dtype of the places."""
+
+    axes: Axes
+    index_dtype: np.dtype[Any]
+
+
 class ArgExtreme(Primitive):
     """f32[2,3] -- axes=(1,), index_dtype=int32 --> i32[2].  The first of equals; the first NaN."""
+
+    parameters = ArgExtremeParameters
 
     def __init__(self, name: str, *, direction: str, numpy: Any, identity: Callable[..., Any]):
         super().__init__(name)
@@ -379,38 +384,38 @@ class ArgExtreme(Primitive):
         self.function = numpy
         self.identity = identity
 
-    def infer(self, x: ShapedArray, *, axes: Axes, index_dtype: np.dtype[Any]) -> ShapedArray:
-        shape = reduced_shape(self.name, x, axes)
-        if len(axes) != 1:
-            raise ShapeError(f"{self.name} takes one axis; got {axes}")
-        if not dtypes.in_domain(index_dtype, "integer"):
-            raise ArgumentError(f"{self.name} takes an integer index_dtype; got {index_dtype}")
-        if not x.shape[axes[0]]:
-            raise ShapeError(f"{self.name} of an empty sequence: axis {axes[0]} of {x} has size 0")
-        check_countable(self.name, x, axes[0], index_dtype)
-        return ShapedArray(shape, index_dtype)
+    def infer(self, x: ShapedArray, p: ArgExtremeParameters) -> ShapedArray:
+        shape = reduced_shape(self.name, x, p.axes)
+        if len(p.axes) != 1:
+            raise ShapeError(f"{self.name} takes one axis; got {p.axes}")
+        if not dtypes.in_domain(p.index_dtype, "integer"):
+            raise ArgumentError(f"{self.name} takes an integer index_dtype; got {p.index_dtype}")
+        (axis,) = p.axes
+        if not x.shape[axis]:
+            raise ShapeError(f"{self.name} of an empty sequence: axis {axis} of {x} has size 0")
+        check_countable(self.name, x, axis, p.index_dtype)
+        return ShapedArray(shape, p.index_dtype)
 
-    def numpy(self, x: Any, *, axes: Axes, index_dtype: np.dtype[Any]) -> Any:
+    def numpy(self, x: Any, p: ArgExtremeParameters) -> Any:
         wide = x.astype(np.float32) if is_narrow(x.dtype) else x
-        return np.asarray(self.function(wide, axes[0])).astype(index_dtype)
+        return np.asarray(self.function(wide, p.axes[0])).astype(p.index_dtype)
 
-    def emit(
-        self, block: Any, out: ShapedArray, x: Any, *, axes: Axes, index_dtype: np.dtype[Any]
-    ) -> Any:
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: ArgExtremeParameters) -> Any:
+        (axis,) = p.axes
         if x.aval.kind != "complex":
             op = "max" if self.direction == "GT" else "min"
             if is_narrow(x.aval.dtype):
                 x = block.convert(x, np.dtype(np.float32))
-            found = first_extreme(block, x, self.identity(x.aval.dtype), op, axes[0])
-            return block.convert(found, index_dtype)
-        place = np.dtype(np.int64 if x.aval.shape[axes[0]] > 2**31 - 1 else np.int32)
-        places = block.iota(ShapedArray(x.aval.shape, place), axes[0])
+            found = first_extreme(block, x, self.identity(x.aval.dtype), op, axis)
+            return block.convert(found, p.index_dtype)
+        place = np.dtype(np.int64 if x.aval.shape[axis] > 2**31 - 1 else np.int32)
+        places = block.iota(ShapedArray(x.aval.shape, place), axis)
         value, number = ShapedArray((), x.aval.dtype), ShapedArray((), place)
         body = partial(_first_complex, self.direction)
         region = block.region([value, number, value, number], body)
         inits = [self.identity(x.aval.dtype), int(np.iinfo(place).max)]
-        _, found = _variadic(block, [x, places], inits, axes, region)
-        return block.convert(found, index_dtype)
+        _, found = _variadic(block, [x, places], inits, p.axes, region)
+        return block.convert(found, p.index_dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -418,11 +423,10 @@ class ArgExtreme(Primitive):
         return self(*primals, **params), None
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, axes: Axes,
-        **params: Any,
-    ) -> tuple[Any, int]:  # fmt: skip
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: ArgExtremeParameters
+    ) -> tuple[Any, int]:
         x = move(operands[0], batch_axes[0], 0)
-        return self(x, axes=tuple(a + 1 for a in axes), **params), 0
+        return self(x, axes=tuple(a + 1 for a in p.axes), index_dtype=p.index_dtype), 0
 
 
 argmax_p = ArgExtreme("argmax", direction="GT", numpy=np.argmax, identity=lowest)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isqrt, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,28 @@ Combine = Callable[..., Any]  # the total so far, the next element of each opera
 LONG = 2000  # a longer axis is cut into blocks, where that is allowed
 
 
+class AlongAxis(NamedTuple):
+    """The axis of a running total, and whether it starts from the end: parameters of primitives."""
+
+    axis: int
+    reverse: bool
+
+
 def running(
-    block: Any, operands: Sequence[Any], axis: int, combine: Combine, *, reverse: bool,
-    unroll: int, identity: Any = None,
-) -> Any:  # fmt: skip
+    block: Any,
+    operands: Sequence[Any],
+    p: AlongAxis,
+    combine: Combine,
+    *,
+    unroll: int,
+    identity: Any = None,
+) -> Any:
     """Along an axis, `combine(total, *elements)`; the first total is the last operand's element.
 
-    Starts from the end if `reverse`.  `unroll`: how many elements of f32 a step may take.
-    `identity`, of an operation whose order makes no difference, allows to cut a long axis.
+    `unroll`: how many elements of f32 a step may take.  `identity`, of an operation whose order
+    makes no difference, allows to cut a long axis.
     """
+    axis, reverse = p
     aval = operands[-1].aval
     shape, size = aval.shape, aval.shape[axis]
     if size <= 1 or not aval.size:
@@ -79,14 +92,12 @@ def _blocked(block: Any, x: Any, combine: Combine, reverse: bool, identity: Any)
     blocks = _by_rows(block, [block.reshape(filled, (count, length, 1))], combine, reverse)
     last = 0 if reverse else length - 1
     totals = block.slice(blocks, (0, last, 0), (count, last + 1, 1))
-    totals = running(
-        block, [block.reshape(totals, (count,))], 0, combine, reverse=reverse, unroll=1,
-        identity=identity,
-    )  # fmt: skip
+    totals, order = block.reshape(totals, (count,)), AlongAxis(0, reverse)
+    totals = running(block, [totals], order, combine, unroll=1, identity=identity)
     none = block.constant(identity, ShapedArray((1,), x.aval.dtype))
     start = 1 if reverse else 0
-    kept = block.slice(totals, (start,), (start + count - 1,))
-    earlier = block.concatenate([kept, none] if reverse else [none, kept], 0)
+    others = block.slice(totals, (start,), (start + count - 1,))
+    earlier = block.concatenate([others, none] if reverse else [none, others], 0)
     earlier = block.broadcast(earlier, blocks.aval.shape, (0,))
     out = block.trace(combine, earlier, blocks)
     return _cut_back(block, block.reshape(out, (1, count * length, 1)), n, reverse)

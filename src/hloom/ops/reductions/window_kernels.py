@@ -20,9 +20,15 @@ SHORT = 8  # up to here a window is combined place by place, else by doubling
 
 
 def slide(
-    block: Any, xs: Sequence[Any], fills: Sequence[Any], window: Any, combine: Combine,
-    *, repeats: bool, op: str = "",
-) -> list[Any]:  # fmt: skip
+    block: Any,
+    xs: Sequence[Any],
+    fills: Sequence[Any],
+    window: Any,
+    combine: Combine,
+    *,
+    repeats: bool,
+    op: str = "",
+) -> list[Any]:
     """What each window holds, combined: the last axis first, in the order of its elements.
 
     `fills` is what padding holds.  `repeats`: an element may be combined twice (max, not sum).
@@ -60,7 +66,7 @@ def _places(block: Any, x: Any, axis: int, start: int, count: int | None, stride
 def _placed(
     block: Any, xs: list[Any], axis: int, size: int, step: int, stride: int, combine: Combine
 ) -> list[Any]:
-    """What stands at the first place of each window, combined with the second, and so on."""
+    """The elements at the first place of each window, combined with the second, and so on."""
     count = (xs[0].aval.shape[axis] - (size - 1) * step - 1) // stride + 1
     out = [_places(block, x, axis, 0, count, stride) for x in xs]
     for i in range(1, size):

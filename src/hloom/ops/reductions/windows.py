@@ -1,8 +1,8 @@
 """Reductions over sliding windows: sum, largest, smallest, and the way back from the largest.
 
-A window is told by five tuples with an entry for each axis: its size, the stride between windows,
-the padding (low, high) of the operand, and dilations: `base_dilation` puts holes between the
-operand's elements, `window_dilation` between the window's.
+A window is described by five tuples with an entry for each axis: its size, the stride between
+windows, the padding (low, high) of the operand, and dilations: `base_dilation` puts holes between
+the operand's elements, `window_dilation` between the window's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hloom import dtypes
 from hloom.core.aval import ShapedArray
 from hloom.core.operands import as_array
 from hloom.core.operands import convert as convert_operands
@@ -23,9 +22,10 @@ from hloom.core.support.strict import strict
 from hloom.errors import ArgumentError, ShapeError, UnsupportedError
 from hloom.ops.common.elementwise import check_domain, check_same_dtype, is_narrow
 from hloom.ops.common.expression import Term, where
-from hloom.ops.common.linear import batch_first, constant, zeros
+from hloom.ops.common.linear import batch_first, constant, full, zeros
 from hloom.ops.indexing.dimension_numbers import ScatterDimensionNumbers
-from hloom.ops.indexing.gather import scatter_add
+from hloom.ops.indexing.gather import ScatterParameters, scatter_add_p
+from hloom.ops.indexing.scatter import numbered
 from hloom.ops.pointwise.compare import (
     complex_at_least,
     complex_at_most,
@@ -36,8 +36,8 @@ from hloom.ops.pointwise.compare import (
 )
 from hloom.ops.reductions.reduce import highest, lowest
 from hloom.ops.reductions.window_kernels import slide
-from hloom.ops.shapes.shape import canonical_shape, integers, iota, reshape
-from hloom.ops.shapes.slicing import pad
+from hloom.ops.shapes.shape import canonical_shape, integers, reshaped
+from hloom.ops.shapes.slicing import padded
 
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
@@ -93,7 +93,7 @@ def padtype_to_pads(
 
 
 class Window(NamedTuple):
-    """The five tuples, as they stand in a Jaxpr's params."""
+    """The five tuples, the parameters of the primitives."""
 
     window_dimensions: Sizes
     window_strides: Sizes
@@ -179,8 +179,8 @@ def window_of(
     dimensions: Any,
     strides: Any,
     padding: Any,
-    base_dilation: Any,
-    window_dilation: Any,
+    base_dilation: Any = None,
+    window_dilation: Any = None,
 ) -> Window:
     """A window as the user wrote it: None is 1 everywhere, padding may be a name."""
     ones = (1,) * x.ndim
@@ -215,10 +215,18 @@ class ReduceWindow(Primitive):
     Padding and holes count as the identity of the operation.
     """
 
+    parameters = Window
+
     def __init__(
-        self, name: str, *, hlo: str, combine: Callable[[Term, Term], Term], numpy: Any,
-        identity: Callable[[np.dtype[Any]], Any], domain: str,
-    ):  # fmt: skip
+        self,
+        name: str,
+        *,
+        hlo: str,
+        combine: Callable[[Term, Term], Term],
+        numpy: Any,
+        identity: Callable[[np.dtype[Any]], Any],
+        domain: str,
+    ):
         super().__init__(name)
         self.hlo = hlo
         self.combine = combine
@@ -226,45 +234,39 @@ class ReduceWindow(Primitive):
         self.identity = identity
         self.domain = domain
 
-    parameters = Window
-
-    def infer(self, x: ShapedArray, **params: Any) -> ShapedArray:
+    def infer(self, x: ShapedArray, p: Window) -> ShapedArray:
         check_domain(self.name, [x], self.domain)
-        window = Window(**params)
-        window.check(self.name, x)
-        return x.update(shape=window.shape(x))
+        p.check(self.name, x)
+        return x.update(shape=p.shape(x))
 
-    def numpy(self, x: Any, **params: Any) -> Any:
+    def numpy(self, x: Any, p: Window) -> Any:
         wide = x.astype(np.float32) if is_narrow(x.dtype) else x
-        window = Window(**params)
         first = np.asarray(self.identity(wide.dtype)).astype(wide.dtype)
-        out = np.full(window.shape(x), first)
+        out = np.full(p.shape(x), first)
         with np.errstate(all="ignore"):
-            for part in window.parts(wide, first):
+            for part in p.parts(wide, first):
                 out = self.function(out, part)
         return out.astype(x.dtype, copy=False)
 
-    def emit(self, block: Any, out: ShapedArray, x: Any, **params: Any) -> Any:
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: Window) -> Any:
         if not x.aval.ndim:
             return x
         wide = np.dtype(np.float32) if is_narrow(out.dtype) else out.dtype
         if not out.size or not x.aval.size:
             return block.constant(np.asarray(self.identity(out.dtype)).astype(out.dtype), out)
-        (found,) = slide(
-            block, [block.convert(x, wide)], [self.identity(wide)], Window(**params), self._combine,
-            repeats=self.hlo != "add", op=self.hlo if dtypes.kind(wide) != "complex" else "",
-        )  # fmt: skip
+        op, repeats = "" if out.kind == "complex" else self.hlo, self.hlo != "add"
+        xs, fills = [block.convert(x, wide)], [self.identity(wide)]
+        (found,) = slide(block, xs, fills, p, self._combine, repeats=repeats, op=op)
         return block.convert(found, out.dtype)
 
     def _combine(self, block: Any, left: list[Any], right: list[Any]) -> list[Any]:
         return [self.combine(Term(block, left[0]), Term(block, right[0])).operand]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: Window
     ) -> tuple[Any, int]:
-        return self(operands[0], **Window(**params).with_axis(batch_axes[0])._asdict()), batch_axes[
-            0
-        ]
+        (x,), (axis,) = operands, batch_axes
+        return self(x, **p.with_axis(axis)._asdict()), axis
 
 
 def write_windows(
@@ -274,8 +276,8 @@ def write_windows(
     outs = [ShapedArray(shape, x.aval.dtype) for x in xs]
     names = ", ".join(map(str, (*xs, *inits)))
     head = f'"stablehlo.reduce_window"({names}) <{{{window.attributes()}}}> {region}'
-    made: list[Any] = block.op(head, (*xs, *inits), outs)
-    return made
+    windows: list[Any] = block.op(head, (*xs, *inits), outs)
+    return windows
 
 
 class ReduceWindowSum(ReduceWindow):
@@ -286,20 +288,19 @@ class ReduceWindowSum(ReduceWindow):
     ) -> tuple[Any, Any]:
         return self(*primals, **params), self(*tangents, **params)
 
-    def transpose(self, ct: Any, x: Any, **params: Any) -> list[Any]:
-        window = Window(**params)
+    def transpose(self, ct: Any, x: Any, p: Window) -> list[Any]:
         if not ct.aval.size or not x.aval.size:
             return [zeros(x.aval)]
         config = []
-        for n, m, w, stride, (low, _), base, inner in zip(x.aval.shape, ct.aval.shape, *window):
+        for n, m, w, stride, (low, _), base, inner in zip(x.aval.shape, ct.aval.shape, *p):
             reach = (w - 1) * inner
             before = reach - low
             behind = (n - 1) * base + reach + 1 - dilated(m, stride) - before
             config.append((before, behind, stride - 1))
         # What a window summed, it now gives: the same windows over the cotangents, spread out.
-        spread = pad(ct, constant(0, ct.aval.dtype), config)
+        spread = padded(ct, constant(0, ct.aval.dtype), tuple(config))
         none, ones = ((0, 0),) * len(config), (1,) * len(config)
-        back = Window(window[0], window.base_dilation, none, ones, window.window_dilation)
+        back = Window(p.window_dimensions, p.base_dilation, none, ones, p.window_dilation)
         return [self(spread, **back._asdict())]
 
 
@@ -320,7 +321,7 @@ class ReduceWindowExtreme(ReduceWindow):
         return self(x, **params), self.pick(x, t, **params)
 
 
-# ---- what stands at the extreme of each window -------------------------------------------------
+# ---- the value at the extreme of each window ---------------------------------------------------
 def _zero(dtype: np.dtype[Any]) -> Any:
     return np.zeros((), dtype)
 
@@ -328,48 +329,45 @@ def _zero(dtype: np.dtype[Any]) -> Any:
 class WindowPick(Primitive):
     """(f32[4], f32[4]) -- window_dimensions=(2,), .. --> f32[2].
 
-    The value that stands where the key is largest (or smallest) in each window; the first of
+    The value at the place where the key is largest (or smallest) in each window; the first of
     equals, zero in a window of padding only.
     """
+
+    parameters = Window
 
     def __init__(self, name: str, *, largest: bool):
         super().__init__(name)
         self.largest = largest
         self.identity = lowest if largest else highest
 
-    parameters = Window
-
-    def infer(self, keys: ShapedArray, values: ShapedArray, **params: Any) -> ShapedArray:
-        window = Window(**params)
-        window.check(self.name, keys)
+    def infer(self, keys: ShapedArray, values: ShapedArray, p: Window) -> ShapedArray:
+        p.check(self.name, keys)
         if keys.shape != values.shape:
             raise ShapeError(f"{self.name}: keys and values need one shape; got {keys}, {values}")
-        return values.update(shape=window.shape(keys))
+        return values.update(shape=p.shape(keys))
 
-    def numpy(self, keys: Any, values: Any, **params: Any) -> Any:
-        window = Window(**params)
+    def numpy(self, keys: Any, values: Any, p: Window) -> Any:
         first = np.asarray(self.identity(keys.dtype)).astype(keys.dtype)
-        best = np.full(window.shape(keys), first)
+        best = np.full(p.shape(keys), first)
         out = np.zeros(best.shape, values.dtype)
         zero = np.zeros((), values.dtype)
-        for key, value in zip(window.parts(keys, first), window.parts(values, zero)):
+        for key, value in zip(p.parts(keys, first), p.parts(values, zero)):
             ahead = best >= key if self.largest else best <= key
             left = ahead | (best != best)
             best, out = np.where(left, best, key), np.where(left, out, value)
         return out
 
-    def emit(self, block: Any, out: ShapedArray, keys: Any, values: Any, **params: Any) -> Any:
+    def emit(self, block: Any, out: ShapedArray, keys: Any, values: Any, p: Window) -> Any:
         if not out.ndim:
             return values
         if not out.size or not keys.aval.size:
             return block.constant(_zero(out.dtype), out)
         fills = [self.identity(keys.aval.dtype), _zero(values.aval.dtype)]
-        window = Window(**params)
-        return slide(block, [keys, values], fills, window, self._better, repeats=True)[1]
+        return slide(block, [keys, values], fills, p, self._better, repeats=True)[1]
 
     def _better(self, block: Any, left: list[Any], right: list[Any]) -> list[Any]:
         (x, a), (y, b) = [[Term(block, z) for z in side] for side in (left, right)]
-        if dtypes.kind(x.dtype) == "complex":
+        if x.kind == "complex":
             ahead = (complex_at_least if self.largest else complex_at_most)(x, y)
         else:
             ahead = x.compare("GE" if self.largest else "LE", y)
@@ -389,20 +387,33 @@ class WindowPick(Primitive):
             return [None, zeros(aval)]
         # Number the elements, see which ones were picked, and add to those: 8 to 60 times as fast
         # as StableHLO's select_and_scatter.
-        numbers = reshape(iota(np.dtype(np.int32), aval.size), aval.shape)
-        picked = self(keys, numbers, **params)
-        flat = scatter_add(
-            zeros(ShapedArray((aval.size,), aval.dtype)),
-            reshape(picked, (ct.aval.size, 1)), reshape(ct, (ct.aval.size,)),
-            ScatterDimensionNumbers((), (0,), (0,)),
-        )  # fmt: skip
-        return [None, reshape(flat, aval.shape)]
+        picked = self(keys, numbered(aval.shape), **params)
+        none, count = full((aval.size,), 0, aval.dtype), ct.aval.size
+        p = ScatterParameters(ScatterDimensionNumbers((), (0,), (0,)), False, False, "fill")
+        flat = scatter_add_p(
+            none, reshaped(picked, (count, 1)), reshaped(ct, (count,)), **p._asdict()
+        )
+        return [None, reshaped(flat, aval.shape)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: Window
     ) -> tuple[Any, int]:
         keys, values = batch_first(size, operands, batch_axes)
-        return self(keys, values, **Window(**params).with_axis(0)._asdict()), 0
+        return self(keys, values, **p.with_axis(0)._asdict()), 0
+
+
+class SelectAndScatterParameters(NamedTuple):
+    """Which element of a window is selected ("ge": the largest), and the windows."""
+
+    select: str
+    window_dimensions: Sizes
+    window_strides: Sizes
+    padding: Pads
+
+    def window(self) -> Window:
+        """The windows, which have no holes."""
+        ones = (1,) * len(self.window_dimensions)
+        return Window(self.window_dimensions, self.window_strides, self.padding, ones, ones)
 
 
 class SelectAndScatterAdd(Primitive):
@@ -411,19 +422,19 @@ class SelectAndScatterAdd(Primitive):
     Each source element is added where the operand's window has its largest ("le": smallest).
     """
 
+    parameters = SelectAndScatterParameters
+
     def infer(
-        self, source: ShapedArray, operand: ShapedArray, *, select: str, window_dimensions: Sizes,
-        window_strides: Sizes, padding: Pads,
-    ) -> ShapedArray:  # fmt: skip
+        self, source: ShapedArray, operand: ShapedArray, p: SelectAndScatterParameters
+    ) -> ShapedArray:
         check_same_dtype(self.name, (source, operand))
         check_domain(self.name, (source, operand), "real")
         if np.zeros((), operand.dtype) != 0:
             raise ShapeError(f"{self.name} starts at zero, which {operand} does not have")
-        ones = (1,) * operand.ndim
-        window = Window(window_dimensions, window_strides, padding, ones, ones)
+        window = p.window()
         window.check(self.name, operand)
-        if select not in ("ge", "le"):
-            raise ValueError(f'{self.name}: select is "ge" or "le"; got {select!r}')
+        if p.select not in ("ge", "le"):
+            raise ValueError(f'{self.name}: select is "ge" or "le"; got {p.select!r}')
         if source.shape != window.shape(operand):  # StableHLO select_and_scatter C2
             raise ShapeError(
                 f"{self.name} takes a source element for each window of {operand}, shape "
@@ -431,36 +442,27 @@ class SelectAndScatterAdd(Primitive):
             )
         return operand.strong()
 
-    def numpy(
-        self, source: Any, operand: Any, *, select: str, window_dimensions: Sizes,
-        window_strides: Sizes, padding: Pads,
-    ) -> Any:  # fmt: skip
+    def numpy(self, source: Any, operand: Any, p: SelectAndScatterParameters) -> Any:
         numbers = np.arange(1, operand.size + 1).reshape(operand.shape)
-        pick = pick_max_p if select == "ge" else pick_min_p
-        ones = (1,) * operand.ndim
-        window = Window(window_dimensions, window_strides, padding, ones, ones)
-        places = pick.numpy(operand, numbers, **window._asdict())
+        places = _PICKS[p.select].numpy(operand, numbers, p=p.window())
         wide = np.float32 if is_narrow(operand.dtype) else operand.dtype
         out = np.zeros(operand.size + 1, wide)
         np.add.at(out, places.ravel(), source.ravel().astype(wide))
         return out[1:].reshape(operand.shape).astype(operand.dtype)
 
-    def emit(
-        self, block: Any, out: ShapedArray, source: Any, operand: Any, *, select: str,
-        window_dimensions: Sizes, window_strides: Sizes, padding: Pads,
-    ) -> Any:  # fmt: skip
+    def emit(self, block: Any, out: ShapedArray, source: Any, operand: Any, p: Any) -> Any:
         if not out.ndim:
             return source
         scalar = ShapedArray((), out.dtype)
-        pads = ", ".join(f"[{low}, {high}]" for low, high in padding)
+        pads = ", ".join(f"[{low}, {high}]" for low, high in p.padding)
         attributes = (
-            f"window_dimensions = array<i64: {', '.join(map(str, window_dimensions))}>, "
-            f"window_strides = array<i64: {', '.join(map(str, window_strides))}>, "
+            f"window_dimensions = array<i64: {', '.join(map(str, p.window_dimensions))}>, "
+            f"window_strides = array<i64: {', '.join(map(str, p.window_strides))}>, "
             f"padding = dense<[{pads}]> : tensor<{out.ndim}x2xi64>"
         )
         regions = block.regions(
-            ([scalar] * 2, lambda b, p, q: _keeps(b, select, p, q)),
-            ([scalar] * 2, lambda b, p, q: b.add(p, q)),
+            ([scalar] * 2, lambda b, x, y: _keeps(b, p.select, x, y)),
+            ([scalar] * 2, lambda b, x, y: b.add(x, y)),
         )
         zero = block.constant(0, scalar)
         xs = (operand, source, zero)
@@ -477,32 +479,28 @@ class SelectAndScatterAdd(Primitive):
         return self(source, operand, **params), t
 
     def transpose(
-        self, ct: Any, source: Any, operand: Any, *, select: str, **params: Any
+        self, ct: Any, source: Any, operand: Any, p: SelectAndScatterParameters
     ) -> list[Any]:
-        ones = (1,) * operand.aval.ndim
-        pick = pick_max_p if select == "ge" else pick_min_p
-        return [pick(operand, ct, **params, base_dilation=ones, window_dilation=ones), None]
+        return [_PICKS[p.select](operand, ct, **p.window()._asdict()), None]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, select: str,
-        window_dimensions: Sizes, window_strides: Sizes, padding: Pads,
-    ) -> tuple[Any, int]:  # fmt: skip
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: Any
+    ) -> tuple[Any, int]:
         source, operand = batch_first(size, operands, batch_axes)
-        out = self(
-            source, operand, select=select, window_dimensions=(1, *window_dimensions),
-            window_strides=(1, *window_strides), padding=((0, 0), *padding),
-        )  # fmt: skip
-        return out, 0
+        window = p.window().with_axis(0)
+        p = SelectAndScatterParameters(p.select, *window[:3])
+        return self(source, operand, **p._asdict()), 0
 
 
-def _keeps(block: Any, select: str, p: Any, q: Any) -> Any:
+def _keeps(block: Any, select: str, left: Any, right: Any) -> Any:
     """Whether the first of two elements is selected; NaN is."""
-    x, y = Term(block, p), Term(block, q)
+    x, y = Term(block, left), Term(block, right)
     return (x.compare(select.upper(), y) | (x != x)).operand
 
 
 pick_max_p = WindowPick("reduce_window_pick_max", largest=True)
 pick_min_p = WindowPick("reduce_window_pick_min", largest=False)
+_PICKS = {"ge": pick_max_p, "le": pick_min_p}
 select_and_scatter_add_p = SelectAndScatterAdd("select_and_scatter_add")
 reduce_window_sum_p = ReduceWindowSum(
     "reduce_window_sum", hlo="add", combine=lambda x, y: x + y, numpy=np.add,
@@ -534,11 +532,8 @@ def reduce_window_shape_tuple(
     """
     name = "reduce_window_shape_tuple"
     aval = ShapedArray(canonical_shape(name, operand_shape), np.dtype(np.float32))
-    window = window_of(
-        name, aval, window_dimensions, window_strides, padding, base_dilation,
-        window_dilation,
-    )  # fmt: skip
-    return window.shape(aval)
+    holes = base_dilation, window_dilation
+    return window_of(name, aval, window_dimensions, window_strides, padding, *holes).shape(aval)
 
 
 def window_reduction(
@@ -551,12 +546,9 @@ def window_reduction(
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
     """Apply one of the `reduce_window_*_p` with parameters as the user writes them."""
-    operand = as_array(operand)
-    window = window_of(
-        primitive.name, operand.aval, window_dimensions, window_strides, padding, base_dilation,
-        window_dilation,
-    )  # fmt: skip
-    return primitive(operand, **window._asdict())
+    operand, holes = as_array(operand), (base_dilation, window_dilation)
+    entries = window_dimensions, window_strides, padding, *holes
+    return primitive(operand, **window_of(primitive.name, operand.aval, *entries)._asdict())
 
 
 @strict
@@ -568,7 +560,7 @@ def select_and_scatter_add(
     window_strides: Sequence[int] | None = None,
     padding: Any = "VALID",
 ) -> Any:
-    """Each source element added at the largest element of the operand's window it stands for.
+    """Each source element added at the largest element of its window of the operand.
 
     `select` is "ge", or "le" for the smallest.  The derivative of pooling by the largest.  Raises
     TypeError unless the source has one element for each window.
@@ -578,11 +570,7 @@ def select_and_scatter_add(
     Array([ 0., 10., 20.,  0.], dtype=float32)
     """
     source, operand = convert_operands("select_and_scatter_add", (source, operand))
-    window = window_of(
-        "select_and_scatter_add", operand.aval, window_dimensions, window_strides, padding,
-        None, None,
-    )  # fmt: skip
-    return select_and_scatter_add_p(
-        source, operand, select=select, window_dimensions=window[0], window_strides=window[1],
-        padding=window.padding,
-    )  # fmt: skip
+    name = "select_and_scatter_add"
+    window = window_of(name, operand.aval, window_dimensions, window_strides, padding)
+    p = SelectAndScatterParameters(select, *window[:3])
+    return select_and_scatter_add_p(source, operand, **p._asdict())

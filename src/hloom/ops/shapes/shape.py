@@ -1,13 +1,13 @@
 """Shape without arithmetic: reshape, reverse, make, pass through.
 
-What moves axes or repeats elements stands in `linear`; what cuts and joins, in `slicing`.
+What moves axes or repeats elements is in `linear`; what cuts and joins, in `slicing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,20 +110,20 @@ class Reshape(Linear):
         return block.op(f"stablehlo.reshape {x}", (x,), out)
 
     def transpose(self, ct: Any, x: Any, *, new_sizes: tuple[int, ...]) -> list[Any]:
-        return [reshape(ct, x.aval.shape)]
+        return [self(ct, new_sizes=x.aval.shape)]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        new_sizes: tuple[int, ...],
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], new_sizes: Any
     ) -> tuple[Any, int]:
-        return reshape(move(operands[0], batch_axes[0], 0), (size, *new_sizes)), 0
+        return self(move(operands[0], batch_axes[0], 0), new_sizes=(size, *new_sizes)), 0
 
 
 reshape_p = Reshape("reshape")
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """A reshape, for rules: the array itself if it has that shape."""
+    return x if x.aval.shape == shape else reshape_p(x, new_sizes=shape)
 
 
 @strict
@@ -149,7 +149,7 @@ def reshape(
     sizes = integers("reshape", "a shape", new_sizes)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
-    return operand if sizes == operand.aval.shape else reshape_p(operand, new_sizes=sizes)
+    return reshaped(operand, sizes)
 
 
 @strict
@@ -269,7 +269,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
 
 @strict
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
-    """The array with the axes from `start_dimension` up to `stop_dimension` made one.
+    """The array with the axes from `start_dimension` up to `stop_dimension` merged into one.
 
     Negative positions count from the end.  Raises ValueError unless start lies before stop.
 
@@ -309,13 +309,13 @@ class Rev(Linear):
         return block.op(f'"stablehlo.reverse"({x}) <{{dimensions = {axes}}}>', (x,), out)
 
     def transpose(self, ct: Any, x: Any, *, dimensions: tuple[int, ...]) -> list[Any]:
-        return [rev(ct, dimensions)]
+        return [self(ct, dimensions=dimensions)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimensions: Any
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], dimensions: Any
     ) -> tuple[Any, int]:
-        axis = batch_axes[0]
-        return rev(operands[0], [d + (d >= axis) for d in dimensions]), axis
+        (x,), (axis,) = operands, batch_axes
+        return self(x, dimensions=tuple(d + (d >= axis) for d in dimensions)), axis
 
 
 rev_p = Rev("rev")
@@ -335,28 +335,39 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     return rev_p(operand, dimensions=axes) if axes else operand
 
 
-# ---- made from nothing ----------------------------------------------------------------------
+# ---- arrays without an operand --------------------------------------------------------------
+class IotaParameters(NamedTuple):
+    """The dtype and shape of the result, and the axis along which it counts."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    dimension: int
+
+
 class Iota(Primitive):
     """() -- dtype=i32, shape=(2, 3), dimension=1 --> i32[2,3].
 
     Each element is its own place on the axis `dimension`.
     """
 
-    def infer(self, *, dtype: np.dtype[Any], shape: tuple[int, ...], dimension: int) -> ShapedArray:
-        if not dtypes.in_domain(dtype, "number"):
-            raise ArgumentError(f"iota makes numbers; got dtype {dtype}")
-        if shape and min(shape) < 0:
-            raise ShapeError(f"iota takes a shape of non-negative sizes; got {shape}")
-        if not 0 <= dimension < len(shape):  # StableHLO iota C1
-            raise ShapeError(f"iota of shape {shape} takes an axis of it; got {dimension}")
-        return ShapedArray(shape, dtype)
+    parameters = IotaParameters
 
-    def numpy(self, *, dtype: Any, shape: tuple[int, ...], dimension: int) -> Any:
-        counts = np.arange(shape[dimension]).astype(dtype)
-        return np.broadcast_to(counts.reshape([-1] + [1] * (len(shape) - dimension - 1)), shape)
+    def infer(self, p: IotaParameters) -> ShapedArray:
+        if not dtypes.in_domain(p.dtype, "number"):
+            raise ArgumentError(f"iota makes numbers; got dtype {p.dtype}")
+        if p.shape and min(p.shape) < 0:
+            raise ShapeError(f"iota takes a shape of non-negative sizes; got {p.shape}")
+        if not 0 <= p.dimension < len(p.shape):  # StableHLO iota C1
+            raise ShapeError(f"iota of shape {p.shape} takes an axis of it; got {p.dimension}")
+        return ShapedArray(p.shape, p.dtype)
 
-    def emit(self, block: Any, out: ShapedArray, *, dtype: Any, shape: Any, dimension: int) -> Any:
-        return block.iota(out, dimension)
+    def numpy(self, p: IotaParameters) -> Any:
+        counts = np.arange(p.shape[p.dimension]).astype(p.dtype)
+        behind = [1] * (len(p.shape) - p.dimension - 1)
+        return np.broadcast_to(counts.reshape([-1, *behind]), p.shape)
+
+    def emit(self, block: Any, out: ShapedArray, p: IotaParameters) -> Any:
+        return block.iota(out, p.dimension)
 
     # The three rules below are never asked: there is no operand.
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
@@ -372,6 +383,11 @@ class Iota(Primitive):
 
 
 iota_p = Iota("iota")
+
+
+def counting(dtype: np.dtype[Any], shape: tuple[int, ...], axis: int) -> Any:
+    """An iota, for rules."""
+    return iota_p(dtype=dtype, shape=shape, dimension=axis)
 
 
 @strict
@@ -481,14 +497,15 @@ class OptimizationBarrier(Primitive):
         return [held] if len(xs) == 1 else held
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        live = [i for i, t in enumerate(tangents) if t is not None]
-        made = iter(self(*[tangents[i] for i in live]))
-        return self(*primals), [next(made) if i in live else None for i in range(len(primals))]
+        return self(*primals), self._through(tangents)
 
     def transpose(self, ct: Sequence[Any], *xs: Any) -> list[Any]:
-        live = [i for i, c in enumerate(ct) if c is not None]
-        made = iter(self(*[ct[i] for i in live]))
-        return [next(made) if i in live else None for i in range(len(xs))]
+        return self._through(ct)
+
+    def _through(self, xs: Sequence[Any]) -> list[Any]:
+        """Tangents or cotangents, of which those that are None stay None."""
+        outs = iter(self(*[x for x in xs if x is not None]))
+        return [None if x is None else next(outs) for x in xs]
 
     def batch(
         self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any]

@@ -1,7 +1,7 @@
-"""Cutting and joining at fixed places: slice, pad, concatenate, and what is made of them.
+"""Cutting and joining at fixed places: slice, pad, concatenate, and functions that use them.
 
 The three primitives are one another's transposes, which is why they share a file.  Slices at
-places that are computed stand in `dynamic_slicing`.
+computed places are in `dynamic_slicing`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,10 @@ from hloom.ops.common.elementwise import check_same_dtype, types_text
 from hloom.ops.common.linear import (
     Linear,
     batch_first,
-    broadcast_in_dim,
+    broadcast_to,
     constant,
     full,
-    reduce_sum,
+    reduce_sum_p,
     spread,
     sum_all,
     zeros,
@@ -40,7 +40,7 @@ from hloom.ops.shapes.shape import (
     canonical_axis,
     expand_dims,
     integers,
-    reshape,
+    reshape_p,
     squeeze,
 )
 
@@ -48,88 +48,84 @@ _range = slice  # the builtin: this module has a `slice` of its own
 
 
 # ---- slice ----------------------------------------------------------------------------------
+class SliceParameters(NamedTuple):
+    """Where a slice begins and ends on each axis, and its steps; None means steps of 1."""
+
+    start_indices: tuple[int, ...]
+    limit_indices: tuple[int, ...]
+    strides: tuple[int, ...] | None
+
+    def steps(self) -> tuple[int, ...]:
+        """The stride of each axis."""
+        return (1,) * len(self.start_indices) if self.strides is None else self.strides
+
+
 class Slice(Linear):
     """f32[8] -- start_indices=(2,), limit_indices=(8,), strides=(3,) --> f32[2].
 
     For each axis 0 <= start <= limit <= size and stride >= 1; `strides` None means all 1.
     """
 
-    def infer(
-        self,
-        x: ShapedArray,
-        *,
-        start_indices: tuple[int, ...],
-        limit_indices: tuple[int, ...],
-        strides: tuple[int, ...] | None,
-    ) -> ShapedArray:
-        steps = (1,) * x.ndim if strides is None else strides
-        text = f"slice of {x} from {start_indices} to {limit_indices} by {strides}"
-        if not len(start_indices) == len(limit_indices) == len(steps) == x.ndim:  # C2
+    parameters = SliceParameters
+
+    def infer(self, x: ShapedArray, p: SliceParameters) -> ShapedArray:
+        starts, limits, steps = p.start_indices, p.limit_indices, p.steps()
+        text = f"slice of {x} from {starts} to {limits} by {p.strides}"
+        if not len(starts) == len(limits) == len(steps) == x.ndim:  # C2
             raise ShapeError(f"{text}: one start, limit and stride is needed for each axis")
-        for axis, (start, limit, step) in enumerate(zip(start_indices, limit_indices, steps)):
+        for axis, (start, limit, step) in enumerate(zip(starts, limits, steps)):
             if not 0 <= start <= limit <= x.shape[axis]:  # StableHLO slice C3
                 raise ShapeError(
                     f"{text}: on axis {axis}, 0 <= start <= limit <= {x.shape[axis]} must hold"
                 )
             if step < 1:  # C4
                 raise ShapeError(f"{text}: strides must be positive")
-        shape = [-(-(b - a) // c) for a, b, c in zip(start_indices, limit_indices, steps)]
+        shape = [-(-(b - a) // c) for a, b, c in zip(starts, limits, steps)]
         return x.update(shape=tuple(shape))
 
-    def numpy(self, x: Any, *, start_indices: Any, limit_indices: Any, strides: Any) -> Any:
-        return x[tuple(map(_range, start_indices, limit_indices, strides or [1] * x.ndim))]
+    def numpy(self, x: Any, p: SliceParameters) -> Any:
+        return x[tuple(map(_range, p.start_indices, p.limit_indices, p.steps()))]
 
-    def emit(
-        self,
-        block: Any,
-        out: ShapedArray,
-        x: Any,
-        *,
-        start_indices: Any,
-        limit_indices: Any,
-        strides: Any,
-    ) -> Any:
+    def emit(self, block: Any, out: ShapedArray, x: Any, p: SliceParameters) -> Any:
         if not out.shape:
             return x
-        steps = strides or [1] * out.ndim
         ranges = [
             f"{a}:{b}" + (f":{c}" if c != 1 else "")
-            for a, b, c in zip(start_indices, limit_indices, steps)
+            for a, b, c in zip(p.start_indices, p.limit_indices, p.steps())
         ]
         return block.op(f"stablehlo.slice {x} [{', '.join(ranges)}]", (x,), out)
 
-    def transpose(
-        self, ct: Any, x: Any, *, start_indices: Any, limit_indices: Any, strides: Any
-    ) -> list[Any]:
+    def transpose(self, ct: Any, x: Any, p: SliceParameters) -> list[Any]:
         config = []
-        for a, n, m, c in zip(
-            start_indices, x.aval.shape, ct.aval.shape, strides or [1] * x.aval.ndim
-        ):
+        for a, n, m, c in zip(p.start_indices, x.aval.shape, ct.aval.shape, p.steps()):
             # An empty result says nothing of where it was cut; pad it from the left.
             config.append((a, n - a - ((m - 1) * c + 1), c - 1) if m else (n, 0, 0))
-        return [pad(ct, constant(0, ct.aval.dtype), config)]
+        return [padded(ct, constant(0, ct.aval.dtype), tuple(config))]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        start_indices: Any,
-        limit_indices: Any,
-        strides: Any,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: SliceParameters
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, batch_axes
-
-        def with_axis(values: Any, value: int) -> tuple[int, ...]:
-            return (*values[:axis], value, *values[axis:])
-
-        steps = None if strides is None else with_axis(strides, 1)
-        starts, limits = with_axis(start_indices, 0), with_axis(limit_indices, size)
-        return slice(x, starts, limits, steps), axis
+        starts, limits = insert(p.start_indices, axis, 0), insert(p.limit_indices, axis, size)
+        steps = None if p.strides is None else insert(p.strides, axis, 1)
+        return self(x, start_indices=starts, limit_indices=limits, strides=steps), axis
 
 
 slice_p = Slice("slice")
+
+
+def insert(entries: Sequence[Any], axis: int, entry: Any) -> tuple[Any, ...]:
+    """Entries of axes, with one more for a new axis."""
+    return (*entries[:axis], entry, *entries[axis:])
+
+
+def cut(x: Any, start: int, limit: int, axis: int) -> Any:
+    """A slice of one axis, for rules: the array itself if that is all of it."""
+    shape = x.aval.shape
+    if start == 0 and limit == shape[axis]:
+        return x
+    starts, limits = _resized((0,) * len(shape), axis, start), _resized(shape, axis, limit)
+    return slice_p(x, start_indices=starts, limit_indices=limits, strides=None)
 
 
 @strict
@@ -246,10 +242,9 @@ class Pad(Primitive):
         return write_pad(block, x, value, padding_config)
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *, padding_config: Config
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
     ) -> tuple[Any, Any]:
-        x, value = [zeros(p.aval) if t is None else t for p, t in zip(primals, tangents)]
-        return pad(*primals, padding_config), pad(x, value, padding_config)
+        return self(*primals, **params), self(*map(_zero_or, primals, tangents), **params)
 
     def transpose(self, ct: Any, x: Any, value: Any, *, padding_config: Config) -> list[Any]:
         inner = _unpad(ct, padding_config)
@@ -267,14 +262,19 @@ class Pad(Primitive):
         (x, value), (x_axis, value_axis) = operands, batch_axes
         if x_axis is None:
             x, x_axis = spread(x, 0, size), 0
-        config = (*padding_config[:x_axis], (0, 0, 0), *padding_config[x_axis:])
+        config = insert(padding_config, x_axis, (0, 0, 0))
         if value_axis is None:
-            return pad(x, value, config), x_axis
+            return self(x, value, padding_config=config), x_axis
         # A value for each example: pad with anything, then choose.
-        out = pad(x, constant(0, x.aval.dtype, True), config)
-        original = np.dtype(bool)
-        is_x = pad(full(x.aval.shape, True, original), constant(False, original), config)
-        return select_n(is_x, broadcast_in_dim(value, out.aval.shape, (x_axis,)), out), x_axis
+        out = self(x, constant(0, x.aval.dtype, True), padding_config=config)
+        boolean = np.dtype(bool)
+        inner = full(x.aval.shape, True, boolean)
+        is_x = self(inner, constant(False, boolean), padding_config=config)
+        return select_n(is_x, broadcast_to(value, out.aval.shape, (x_axis,)), out), x_axis
+
+
+def _zero_or(primal: Any, tangent: Any) -> Any:
+    return zeros(primal.aval) if tangent is None else tangent
 
 
 def write_pad(block: Any, x: Any, value: Any, config: Sequence[tuple[int, int, int]]) -> Any:
@@ -314,13 +314,22 @@ def _along(axis: int, start: Any, stop: Any, step: Any) -> tuple[Any, ...]:
 
 
 def _unpad(x: Any, padding_config: Config) -> Any:
-    """The elements that padding with this config would have kept."""
-    outer = pad(x, constant(0, x.aval.dtype), [(-low, -high, 0) for low, high, _ in padding_config])
-    steps = [interior + 1 for _, _, interior in padding_config]
-    return slice(outer, [0] * len(steps), outer.aval.shape, steps)
+    """The elements that padding with this config started from."""
+    sides = tuple((-low, -high, 0) for low, high, _ in padding_config)
+    outer = padded(x, constant(0, x.aval.dtype), sides)
+    steps = tuple(interior + 1 for _, _, interior in padding_config)
+    if all(step == 1 for step in steps):
+        return outer
+    starts, limits = (0,) * len(steps), outer.aval.shape
+    return slice_p(outer, start_indices=starts, limit_indices=limits, strides=steps)
 
 
 pad_p = Pad("pad")
+
+
+def padded(x: Any, value: Any, config: Config) -> Any:
+    """Padding, for rules: the array itself if there is nothing to pad."""
+    return pad_p(x, value, padding_config=config) if any(map(any, config)) else x
 
 
 @strict
@@ -385,20 +394,20 @@ class Concatenate(Primitive):
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int
     ) -> tuple[Any, Any]:
-        filled = [zeros(p.aval) if t is None else t for p, t in zip(primals, tangents)]
-        return concatenate(primals, dimension), concatenate(filled, dimension)
+        filled = map(_zero_or, primals, tangents)
+        return self(*primals, dimension=dimension), self(*filled, dimension=dimension)
 
     def transpose(self, ct: Any, *xs: Any, dimension: int) -> list[Any]:
         ends = list(accumulate((x.aval.shape[dimension] for x in xs), initial=0))
         return [
-            slice_in_dim(ct, start, stop, 1, dimension) if is_linear(x) else None
+            cut(ct, start, stop, dimension) if is_linear(x) else None
             for x, (start, stop) in zip(xs, pairwise(ends))
         ]
 
     def batch(
         self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *, dimension: int
     ) -> tuple[Any, int]:
-        return concatenate(batch_first(size, operands, batch_axes), dimension + 1), 0
+        return self(*batch_first(size, operands, batch_axes), dimension=dimension + 1), 0
 
 
 def _interleave(block: Any, out: ShapedArray, xs: Sequence[Any]) -> Any:
@@ -406,13 +415,18 @@ def _interleave(block: Any, out: ShapedArray, xs: Sequence[Any]) -> Any:
     axes = list(range(out.ndim - 1))
     columns = [block.broadcast(block.reshape(x, out.shape[:-1]), out.shape, axes) for x in xs]
     place = block.iota(ShapedArray(out.shape, np.dtype(np.int32)), out.ndim - 1)
-    made = columns[-1]
+    joined = columns[-1]
     for i in range(len(xs) - 2, -1, -1):
-        made = block.select(block.compare(place, "EQ", i), columns[i], made)
-    return made
+        joined = block.select(block.compare(place, "EQ", i), columns[i], joined)
+    return joined
 
 
 concatenate_p = Concatenate("concatenate")
+
+
+def joined(xs: Sequence[Any], axis: int) -> Any:
+    """Arrays one behind the other, for rules: a single one as it is."""
+    return concatenate_p(*xs, dimension=axis) if len(xs) > 1 else xs[0]
 
 
 @strict
@@ -535,19 +549,15 @@ class Tile(Linear):
         return x
 
     def transpose(self, ct: Any, x: Any, *, reps: tuple[int, ...]) -> list[Any]:
-        pairs = [size for pair in zip(reps, x.aval.shape) for size in pair]
-        return [reduce_sum(reshape(ct, pairs), range(0, len(pairs), 2))]
+        pairs = tuple(size for pair in zip(reps, x.aval.shape) for size in pair)
+        copies = reshape_p(ct, new_sizes=pairs)
+        return [reduce_sum_p(copies, axes=tuple(range(0, len(pairs), 2)))]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        reps: tuple[int, ...],
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], reps: tuple[int, ...]
     ) -> tuple[Any, int]:
         (x,), (axis,) = operands, batch_axes
-        return tile(x, (*reps[:axis], 1, *reps[axis:])), axis
+        return self(x, reps=insert(reps, axis, 1)), axis
 
 
 tile_p = Tile("tile")
