@@ -74,7 +74,8 @@ def test_derivatives_multiply_by_the_same_algorithm() -> None:
     assert str(hloom.make_jaxpr(grad)(x)).count("precision=TF32_TF32_F32") == 2
     mixed = DotAlgorithm("bfloat16", "float32", "float32")
     grad = hloom.grad(lambda x: jnp.sum(lax.dot(x, y, precision=mixed)))
-    assert str(hloom.make_jaxpr(grad)(x)).count("precision=None") == 1
+    text = str(hloom.make_jaxpr(grad)(x))  # the derivative's product has no algorithm
+    assert (text.count("dot_general["), text.count("precision=")) == (2, 1)
 
 
 def test_matmul_takes_algorithms() -> None:

@@ -1,6 +1,6 @@
 """Convolution, as machine learning has it: correlation of a batch of inputs with a kernel.
 
-Axes are told by strings, `("NCHW", "OIHW", "NCHW")` for input, kernel and result: N batch, C
+Axes are given by strings, `("NCHW", "OIHW", "NCHW")` for input, kernel and result: N batch, C
 feature, O and I the kernel's output and input features, any other letter a spatial axis.
 """
 
@@ -22,7 +22,7 @@ from hloom.errors import ShapeError, UnsupportedError
 from hloom.ops.common.elementwise import accumulator, check_domain, check_same_dtype
 from hloom.ops.common.linear import full, move, plus, zeros
 from hloom.ops.pointwise.convert import convert_element_type
-from hloom.ops.products import convolution_kernels as programs
+from hloom.ops.products import convolution_kernels as kernels
 from hloom.ops.products.dot import accumulation_dtype
 from hloom.ops.products.precision import pair_precision
 from hloom.ops.reductions.windows import Window, dilated, padtype_to_pads, pairs
@@ -40,8 +40,8 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: Axes
 
 
-#: How the axes of lhs, rhs and result are told: by letters (`("NCHW", "OIHW", "NCHW")`), by number,
-#: or as they are for None.
+#: How the axes of lhs, rhs and result are given: by letters (`("NCHW", "OIHW", "NCHW")`), by
+#: number, or as they are for None.
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
 
 
@@ -105,7 +105,7 @@ def conv_dimension_numbers(
 
 
 class Conv(NamedTuple):
-    """The parameters of a convolution, as they stand in a Jaxpr (precision comes last, if any)."""
+    """The parameters of a convolution, in the order of a Jaxpr."""
 
     window_strides: Axes
     padding: tuple[tuple[int, int], ...]
@@ -115,6 +115,11 @@ class Conv(NamedTuple):
     feature_group_count: int
     batch_group_count: int
     preferred_element_type: np.dtype[Any]
+    precision: tuple[str, str] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The parameters as a call gives them: precision only where there is one."""
+        return {name: x for name, x in self._asdict().items() if x is not None}
 
     def window(self, kernel: Sequence[int]) -> Window:
         """The sliding window of a kernel with these spatial sizes."""
@@ -133,21 +138,17 @@ class ConvGeneralDilated(Primitive):
 
     parameters = Conv
 
-    def infer(
-        self, lhs: ShapedArray, rhs: ShapedArray, *, precision: tuple[str, str] | None = None,
-        **params: Any,
-    ) -> ShapedArray:  # fmt: skip
-        conv = Conv(**params)
-        self._check(lhs, rhs, conv)
-        lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
-        sizes = [lhs.shape[lhs_spec[0]] // conv.batch_group_count, rhs.shape[rhs_spec[0]]]
+    def infer(self, lhs: ShapedArray, rhs: ShapedArray, p: Conv) -> ShapedArray:
+        self._check(lhs, rhs, p)
+        lhs_spec, rhs_spec, out_spec = p.dimension_numbers
+        sizes = [lhs.shape[lhs_spec[0]] // p.batch_group_count, rhs.shape[rhs_spec[0]]]
         spatial = ShapedArray(spatial_sizes(lhs, lhs_spec), lhs.dtype)
-        sizes += conv.window(spatial_sizes(rhs, rhs_spec)).shape(spatial)
+        sizes += p.window(spatial_sizes(rhs, rhs_spec)).shape(spatial)
         shape = [0] * lhs.ndim
         for axis, size in zip(out_spec, sizes):
             shape[axis] = size
-        weak = lhs.weak_type and rhs.weak_type and conv.preferred_element_type == lhs.dtype
-        return ShapedArray(tuple(shape), conv.preferred_element_type, weak)
+        weak = lhs.weak_type and rhs.weak_type and p.preferred_element_type == lhs.dtype
+        return ShapedArray(tuple(shape), p.preferred_element_type, weak)
 
     def _check(self, lhs: ShapedArray, rhs: ShapedArray, conv: Conv) -> None:
         check_domain("conv_general_dilated", (lhs, rhs), "number")
@@ -182,16 +183,15 @@ class ConvGeneralDilated(Primitive):
         if lhs.shape[lhs_spec[0]] % batch_groups:  # C10
             raise ShapeError(f"{text}: batch_group_count={batch_groups} must divide the batch size")
 
-    def numpy(self, lhs: Any, rhs: Any, *, precision: Any = None, **params: Any) -> Any:
-        conv = Conv(**params)
-        lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
-        out_dtype = conv.preferred_element_type
+    def numpy(self, lhs: Any, rhs: Any, p: Conv) -> Any:
+        lhs_spec, rhs_spec, out_spec = p.dimension_numbers
+        out_dtype = p.preferred_element_type
         wide = accumulator(out_dtype)
         if dtypes.bits(wide) < 8:  # einsum takes no int4; what is cut off does not come back
             wide = np.dtype(np.int8)
         x = lhs.transpose(lhs_spec).astype(wide)
         kernel = rhs.transpose(rhs_spec).astype(wide)
-        groups, batch_groups = conv.feature_group_count, conv.batch_group_count
+        groups, batch_groups = p.feature_group_count, p.batch_group_count
         n, c = x.shape[:2]
         o, i = kernel.shape[:2]
         count = max(groups, batch_groups)
@@ -199,10 +199,8 @@ class ConvGeneralDilated(Primitive):
         kernel = kernel.reshape(count, o // count, i, *kernel.shape[2:])
         sizes = (1, 1, 1, 1, *kernel.shape[3:])
         lead = ((1,) * 4, ((0, 0),) * 4)
-        window = Window(
-            sizes, lead[0] + conv.window_strides, lead[1] + conv.padding,
-            lead[0] + conv.lhs_dilation, lead[0] + conv.rhs_dilation,
-        )  # fmt: skip
+        strides, padding = lead[0] + p.window_strides, lead[1] + p.padding
+        window = Window(sizes, strides, padding, lead[0] + p.lhs_dilation, lead[0] + p.rhs_dilation)
         spatial = window.shape(x)[4:]
         out = np.zeros((n // batch_groups, count, o // count, *spatial), wide)
         letters = "bncixyzuvw"[: 4 + len(spatial)]
@@ -214,17 +212,13 @@ class ConvGeneralDilated(Primitive):
         out = out.reshape(n // batch_groups, o, *spatial)
         return out.transpose(np.argsort(out_spec)).astype(out_dtype, copy=False)
 
-    def emit(
-        self, block: Any, out: ShapedArray, lhs: Any, rhs: Any, *, precision: Any = None,
-        **params: Any,
-    ) -> Any:  # fmt: skip
-        conv = Conv(**params)
+    def emit(self, block: Any, out: ShapedArray, lhs: Any, rhs: Any, p: Conv) -> Any:
         if not rhs.aval.size or not lhs.aval.size or not out.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         wide = accumulator(out.dtype)
         lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
-        write = _write if block.platform == "reference" else _writer(block, lhs, rhs, conv)
-        return block.convert(write(block, lhs, rhs, conv, precision, out.shape), out.dtype)
+        write = _write if block.platform == "reference" else _writer(block, lhs, rhs, p)
+        return block.convert(write(block, lhs, rhs, p, out.shape), out.dtype)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
@@ -234,38 +228,24 @@ class ConvGeneralDilated(Primitive):
         second = None if dy is None else self(x, dy, **params)
         return self(x, y, **params), plus(first, second)
 
-    def transpose(
-        self, ct: Any, lhs: Any, rhs: Any, *, precision: Any = None, **params: Any
-    ) -> list[Any]:
-        conv = Conv(**params)
-        extra = {} if precision is None else {"precision": precision}
+    def transpose(self, ct: Any, lhs: Any, rhs: Any, p: Conv) -> list[Any]:
         target, wide = (lhs if is_linear(lhs) else rhs), ct.aval.dtype
         if not ct.aval.size or not lhs.aval.size or not rhs.aval.size:
             found = zeros(target.aval)
         elif is_linear(lhs):
-            found = _lhs_cotangent(ct, lhs.aval, convert_element_type(rhs, wide), conv, extra)
+            found = _lhs_cotangent(ct, lhs.aval, convert_element_type(rhs, wide), p)
         else:
-            found = _rhs_cotangent(ct, convert_element_type(lhs, wide), rhs.aval, conv, extra)
+            found = _rhs_cotangent(ct, convert_element_type(lhs, wide), rhs.aval, p)
         found = convert_element_type(found, target.aval.dtype)
         return [found if x is target else None for x in (lhs, rhs)]
 
     def batch(
-        self,
-        size: int,
-        operands: Sequence[Any],
-        batch_axes: Sequence[Any],
-        *,
-        precision: Any = None,
-        **params: Any,
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: Conv
     ) -> tuple[Any, int]:
-        conv = Conv(**params)
-        extra = {} if precision is None else {"precision": precision}
-        return _batch(size, *operands, *batch_axes, conv, extra)
+        return _batch(size, *operands, *batch_axes, p)
 
 
-def _write(
-    block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes, mirrored: bool = False
-) -> Any:
+def _write(block: Any, lhs: Any, rhs: Any, conv: Conv, shape: Axes, mirrored: bool = False) -> Any:
     """The StableHLO convolution; `mirrored` says that the kernel is the other way round."""
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
     order = list(range(len(shape)))
@@ -285,8 +265,8 @@ def _write(
         f"batch_group_count = {conv.batch_group_count} : i64, "
         f"feature_group_count = {conv.feature_group_count} : i64"
     )
-    if precision:
-        names = ", ".join(f"#stablehlo<precision {name}>" for name in precision)
+    if conv.precision:
+        names = ", ".join(f"#stablehlo<precision {name}>" for name in conv.precision)
         attributes += f", precision_config = [{names}]"
     head = (
         f"stablehlo.convolution({lhs}, {rhs}) dim_numbers = {numbers}, "
@@ -298,7 +278,7 @@ def _write(
 
 
 def _writer(block: Any, lhs: Any, rhs: Any, conv: Conv) -> Callable[..., Any]:
-    """The program that is fast on XLA, and that keeps a NaN in its own group."""
+    """The decomposition that is fast on XLA, and that keeps a NaN in its own group."""
     one_feature = rhs.aval.shape[conv.dimension_numbers.rhs_spec[1]] == 1
     if conv.feature_group_count > 1 and one_feature:
         return _write_depthwise
@@ -307,9 +287,7 @@ def _writer(block: Any, lhs: Any, rhs: Any, conv: Conv) -> Callable[..., Any]:
     return _write_rows if _is_plain_row(block, lhs, rhs, conv) else _write
 
 
-def _write_batch_groups(
-    block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes
-) -> Any:
+def _write_batch_groups(block: Any, lhs: Any, rhs: Any, conv: Conv, shape: Axes) -> Any:
     """Groups of features in place of those of the batch, which take XLA up to 100 times as long in
     f32, and there let a NaN in the kernel of one group into the others."""
     groups = conv.batch_group_count
@@ -321,13 +299,13 @@ def _write_batch_groups(
     numbers = conv.dimension_numbers._replace(lhs_spec=tuple(range(lhs.aval.ndim)))
     grouped = conv._replace(feature_group_count=groups, batch_group_count=1)
     grouped = grouped._replace(dimension_numbers=numbers)
-    return _write(block, x, rhs, grouped, precision, shape)
+    return _write(block, x, rhs, grouped, shape)
 
 
-def _write_depthwise(block: Any, lhs: Any, rhs: Any, conv: Conv, *_: Any) -> Any:
+def _write_depthwise(block: Any, lhs: Any, rhs: Any, conv: Conv, shape: Axes) -> Any:
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
     x, kernel = block.transpose(lhs, lhs_spec), block.transpose(rhs, rhs_spec)
-    found = programs.depthwise(block, x, kernel, conv.window(kernel.aval.shape[2:]))
+    found = kernels.depthwise(block, x, kernel, conv.window(kernel.aval.shape[2:]))
     return block.transpose(found, np.argsort(out_spec).tolist())
 
 
@@ -340,28 +318,28 @@ def _is_plain_row(block: Any, lhs: Any, rhs: Any, conv: Conv) -> bool:
     return plain and lhs.aval.dtype == np.float32 and not block.exact
 
 
-def _write_rows(block: Any, lhs: Any, rhs: Any, conv: Conv, precision: Any, shape: Axes) -> Any:
+def _write_rows(block: Any, lhs: Any, rhs: Any, conv: Conv, shape: Axes) -> Any:
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
     n, k = spatial_sizes(lhs.aval, lhs_spec)[0], spatial_sizes(rhs.aval, rhs_spec)[0]
-    if programs.block_size(n, k):
+    if kernels.block_size(n, k):
         rows = block.reshape(block.transpose(lhs, lhs_spec), (lhs.aval.size // n, n))
         standard = conv._replace(dimension_numbers=ConvDimensionNumbers(*((0, 1, 2),) * 3))
         size = shape[out_spec[2]]
 
         def plain(b: Any, x: Any, kernel: Any) -> Any:
             x, kernel = b.reshape(x, (x.aval.shape[0], 1, n)), b.reshape(kernel, (1, 1, k))
-            out = _write(b, x, kernel, standard, precision, (x.aval.shape[0], 1, size))
+            out = _write(b, x, kernel, standard, (x.aval.shape[0], 1, size))
             return b.reshape(out, (x.aval.shape[0], size))
 
         kernel = block.reshape(rhs, (k,))
-        found = programs.correlate(block, rows, kernel, conv.padding[0], plain)
+        found = kernels.correlate(block, rows, kernel, conv.padding[0], plain)
         found = block.reshape(found, (found.aval.shape[0], 1, size))
         return block.transpose(found, np.argsort(out_spec).tolist())
-    if k <= programs.SHORT:
+    if k <= kernels.SHORT:
         axes = f"array<i64: {rhs_spec[2]}>"
         rhs = block.op(f'"stablehlo.reverse"({rhs}) <{{dimensions = {axes}}}>', (rhs,), rhs.aval)
-        return _write(block, lhs, rhs, conv, precision, shape, mirrored=True)
-    return _write(block, lhs, rhs, conv, precision, shape)
+        return _write(block, lhs, rhs, conv, shape, mirrored=True)
+    return _write(block, lhs, rhs, conv, shape)
 
 
 def _letters(spec: Axes, first: str) -> str:
@@ -374,7 +352,7 @@ conv_general_dilated_p = ConvGeneralDilated("conv_general_dilated")
 
 
 # ---- transposes -----------------------------------------------------------------------------
-def _lhs_cotangent(ct: Any, lhs: ShapedArray, rhs: Any, conv: Conv, extra: Any) -> Any:
+def _lhs_cotangent(ct: Any, lhs: ShapedArray, rhs: Any, conv: Conv) -> Any:
     """Each result element gives back to the input elements it was made from: the kernel, turned
     round and with its features swapped, over the cotangents with holes where strides were."""
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
@@ -396,13 +374,13 @@ def _lhs_cotangent(ct: Any, lhs: ShapedArray, rhs: Any, conv: Conv, extra: Any) 
         dimension_numbers=numbers, feature_group_count=groups, batch_group_count=1,
         preferred_element_type=ct.aval.dtype,
     )  # fmt: skip
-    out = conv_general_dilated_p(ct, swapped, **back._asdict(), **extra)
+    out = conv_general_dilated_p(ct, swapped, **back.given())
     if conv.batch_group_count > 1:  # features (g, i) to batch (g, n)
         out = _insert(_extract(out, lhs_spec[1], groups), lhs_spec[0], 1)
     return out
 
 
-def _rhs_cotangent(ct: Any, lhs: Any, rhs: ShapedArray, conv: Conv, extra: Any) -> Any:
+def _rhs_cotangent(ct: Any, lhs: Any, rhs: ShapedArray, conv: Conv) -> Any:
     """The input, batch and features swapped, against the cotangents as kernel."""
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
     kernel = spatial_sizes(rhs, rhs_spec)
@@ -422,7 +400,7 @@ def _rhs_cotangent(ct: Any, lhs: Any, rhs: ShapedArray, conv: Conv, extra: Any) 
         dimension_numbers=numbers, feature_group_count=conv.batch_group_count,
         batch_group_count=conv.feature_group_count, preferred_element_type=ct.aval.dtype,
     )  # fmt: skip
-    return conv_general_dilated_p(lhs, ct, **back._asdict(), **extra)
+    return conv_general_dilated_p(lhs, ct, **back.given())
 
 
 # ---- batching -------------------------------------------------------------------------------
@@ -431,8 +409,8 @@ def _extract(x: Any, axis: int, size: int, groups: int = 1) -> Any:
     shape = x.aval.shape
     rest = shape[axis] // (size * groups)
     split = reshape(x, (*shape[:axis], groups, size, rest, *shape[axis + 1 :]))
-    led = move(split, axis + 1, 0)
-    return reshape(led, (size, *shape[:axis], groups * rest, *shape[axis + 1 :]))
+    leading = move(split, axis + 1, 0)
+    return reshape(leading, (size, *shape[:axis], groups * rest, *shape[axis + 1 :]))
 
 
 def _insert(x: Any, axis: int, groups: int) -> Any:
@@ -445,7 +423,7 @@ def _insert(x: Any, axis: int, groups: int) -> Any:
 
 
 def _batch(
-    size: int, lhs: Any, rhs: Any, lhs_axis: Any, rhs_axis: Any, conv: Conv, extra: Any
+    size: int, lhs: Any, rhs: Any, lhs_axis: Any, rhs_axis: Any, conv: Conv
 ) -> tuple[Any, int]:
     """Examples become one more factor of the batch, of the output features, or more groups."""
     lhs_spec, rhs_spec, out_spec = conv.dimension_numbers
@@ -461,12 +439,12 @@ def _batch(
         return full((0, *out.shape), 0, out.dtype), 0
     if rhs_axis is None:
         lhs = _insert(lhs, lhs_spec[0], batch_groups)
-        out = conv_general_dilated_p(lhs, rhs, **conv._asdict(), **extra)
+        out = conv_general_dilated_p(lhs, rhs, **conv.given())
         return _extract(out, out_spec[0], size), 0
     if lhs_axis is None:
         many = max(groups, batch_groups)
         rhs = _insert(rhs, rhs_spec[0], many)
-        out = conv_general_dilated_p(lhs, rhs, **conv._asdict(), **extra)
+        out = conv_general_dilated_p(lhs, rhs, **conv.given())
         return _extract(out, out_spec[1], size, many), 0
     if batch_groups > 1:
         lhs = _insert(lhs, lhs_spec[0], 1)
@@ -474,7 +452,7 @@ def _batch(
     else:
         lhs = _insert(lhs, lhs_spec[1], 1)
         conv = conv._replace(feature_group_count=size * groups)
-    out = conv_general_dilated_p(lhs, _insert(rhs, rhs_spec[0], 1), **conv._asdict(), **extra)
+    out = conv_general_dilated_p(lhs, _insert(rhs, rhs_spec[0], 1), **conv.given())
     return _extract(out, out_spec[1], size), 0
 
 
@@ -528,16 +506,16 @@ def conv_general_dilated(
     conv = Conv(
         strides, pairs(name, padding), base, inner, numbers, index(feature_group_count),
         index(batch_group_count), accumulation_dtype(name, lhs.aval.dtype, preferred_element_type),
+        names,
     )  # fmt: skip
-    extra = {} if names is None else {"precision": names}
-    return conv_general_dilated_p(lhs, rhs, **conv._asdict(), **extra)
+    return conv_general_dilated_p(lhs, rhs, **conv.given())
 
 
 def named_padding(
     lhs: ShapedArray, rhs: ShapedArray, numbers: ConvDimensionNumbers, strides: Axes, padding: str,
     base: Axes, inner: Axes,
 ) -> list[tuple[int, int]]:  # fmt: skip
-    """The pairs that a padding's name stands for."""
+    """The pairs that a padding's name means."""
     if any(d != 1 for d in base):
         raise ValueError(
             f"padding={padding!r} is not defined for an input with lhs_dilation {base}; give pairs "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,6 +128,18 @@ def check_axes(name: str, lhs: ShapedArray, rhs: ShapedArray, numbers: Numbers) 
             )
 
 
+class DotParameters(NamedTuple):
+    """The parameters of `dot_general`, in the order of a Jaxpr."""
+
+    dimension_numbers: Numbers
+    preferred_element_type: np.dtype[Any]
+    precision: Precisions = None
+
+    def given(self) -> dict[str, Any]:
+        """The parameters as a call gives them: precision only where there is one."""
+        return {name: x for name, x in self._asdict().items() if x is not None}
+
+
 class DotGeneral(Primitive):
     """(f32[2,3], f32[3,4]) -- dimension_numbers=(([1], [0]), ([], [])), .. --> f32[2,4].
 
@@ -135,40 +147,26 @@ class DotGeneral(Primitive):
     result's axes: batch, free ones of lhs, free ones of rhs.
     """
 
-    def infer(
-        self,
-        lhs: ShapedArray,
-        rhs: ShapedArray,
-        *,
-        dimension_numbers: Numbers,
-        preferred_element_type: np.dtype[Any],
-        precision: Precisions = None,
-    ) -> ShapedArray:
+    parameters = DotParameters
+
+    def infer(self, lhs: ShapedArray, rhs: ShapedArray, p: DotParameters) -> ShapedArray:
         check_same_dtype("dot_general", (lhs, rhs))
-        check_algorithm("dot_general", precision, lhs, rhs)
-        check_axes("dot_general", lhs, rhs, dimension_numbers)
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+        check_algorithm("dot_general", p.precision, lhs, rhs)
+        check_axes("dot_general", lhs, rhs, p.dimension_numbers)
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = p.dimension_numbers
         shape = [lhs.shape[i] for i in lhs_batch]
         shape += [lhs.shape[i] for i in free_axes(lhs.ndim, lhs_contract, lhs_batch)]
         shape += [rhs.shape[i] for i in free_axes(rhs.ndim, rhs_contract, rhs_batch)]
-        weak = lhs.weak_type and rhs.weak_type and preferred_element_type == lhs.dtype
-        return ShapedArray(tuple(shape), preferred_element_type, weak)
+        weak = lhs.weak_type and rhs.weak_type and p.preferred_element_type == lhs.dtype
+        return ShapedArray(tuple(shape), p.preferred_element_type, weak)
 
-    def numpy(
-        self,
-        lhs: Any,
-        rhs: Any,
-        *,
-        dimension_numbers: Numbers,
-        preferred_element_type: np.dtype[Any],
-        precision: Any = None,
-    ) -> Any:
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    def numpy(self, lhs: Any, rhs: Any, p: DotParameters) -> Any:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = p.dimension_numbers
         lhs_free = free_axes(lhs.ndim, lhs_contract, lhs_batch)
         rhs_free = free_axes(rhs.ndim, rhs_contract, rhs_batch)
-        out = preferred_element_type
-        wide = working_dtype(precision, out)
-        lhs, rhs = (_numpy_rounded(x, precision, i) for i, x in enumerate((lhs, rhs)))
+        out = p.preferred_element_type
+        wide = working_dtype(p.precision, out)
+        lhs, rhs = (_numpy_rounded(x, p.precision, i) for i, x in enumerate((lhs, rhs)))
         batch = [lhs.shape[i] for i in lhs_batch]
         size = prod(lhs.shape[i] for i in lhs_contract)
         rows, columns = [lhs.shape[i] for i in lhs_free], [rhs.shape[i] for i in rhs_free]
@@ -180,18 +178,8 @@ class DotGeneral(Primitive):
             found = np.matmul(left.astype(wide), right.astype(wide))
         return found.reshape((*batch, *rows, *columns)).astype(out, copy=False)
 
-    def emit(
-        self,
-        block: Any,
-        out: ShapedArray,
-        lhs: Any,
-        rhs: Any,
-        *,
-        dimension_numbers: Numbers,
-        preferred_element_type: np.dtype[Any],
-        precision: Any = None,
-    ) -> Any:
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    def emit(self, block: Any, out: ShapedArray, lhs: Any, rhs: Any, p: DotParameters) -> Any:
+        precision = p.precision
         if not lhs.aval.size or not rhs.aval.size:
             return block.constant(0, out)  # the interpreter aborts on an empty contraction
         # Narrow floats are summed in f32; in their own type a long sum stops growing.
@@ -202,7 +190,7 @@ class DotGeneral(Primitive):
         if wide != lhs.aval.dtype:
             lhs, rhs = block.convert(lhs, wide), block.convert(rhs, wide)
         target = out.update(dtype=wide)
-        found = write_product(block, target, lhs, rhs, dimension_numbers, precision)
+        found = write_product(block, target, lhs, rhs, p.dimension_numbers, precision)
         return block.convert(found, out.dtype)
 
     def jvp(
@@ -213,10 +201,8 @@ class DotGeneral(Primitive):
         second = None if dy is None else self(x, dy, **params)
         return self(x, y, **params), plus(first, second)
 
-    def transpose(
-        self, ct: Any, x: Any, y: Any, *, dimension_numbers: Numbers, **params: Any
-    ) -> list[Any]:
-        (cx, cy), (bx, by) = dimension_numbers
+    def transpose(self, ct: Any, x: Any, y: Any, p: DotParameters) -> list[Any]:
+        (cx, cy), (bx, by) = p.dimension_numbers
         fx = free_axes(x.aval.ndim, cx, bx)
         fy = free_axes(y.aval.ndim, cy, by)
         batch = tuple(range(len(bx)))
@@ -224,23 +210,22 @@ class DotGeneral(Primitive):
             of_y = tuple(range(ct.aval.ndim - len(fy), ct.aval.ndim))
             numbers = (of_y, fy), (batch, by)
             left = [cx[i] for i in np.argsort(cy)]  # in the order in which y's axes are left
-            return [_adjoint(ct, y, x.aval, numbers, (*bx, *fx, *left), params), None]
+            return [_adjoint(ct, y, x.aval, numbers, (*bx, *fx, *left), p), None]
         of_x = tuple(range(len(bx), len(bx) + len(fx)))
         numbers = (of_x, fx), (batch, bx)
         left = [cy[i] for i in np.argsort(cx)]
-        return [None, _adjoint(ct, x, y.aval, numbers, (*by, *fy, *left), params)]
+        return [None, _adjoint(ct, x, y.aval, numbers, (*by, *fy, *left), p)]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], *,
-        dimension_numbers: Numbers, **params: Any,
-    ) -> tuple[Any, int]:  # fmt: skip
+        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], p: DotParameters
+    ) -> tuple[Any, int]:
         (x, y), (x_axis, y_axis) = operands, batch_axes
-        (cx, cy), (bx, by) = dimension_numbers
+        (cx, cy), (bx, by) = p.dimension_numbers
         if x_axis is not None and y_axis is not None:
             x, y = move(x, x_axis, 0), move(y, y_axis, 0)
             contract = _past(cx, 0), _past(cy, 0)
             numbers: Numbers = contract, ((0, *_past(bx, 0)), (0, *_past(by, 0)))
-            return self(x, y, dimension_numbers=numbers, **params), 0
+            return self(x, y, **p._replace(dimension_numbers=numbers).given()), 0
         # One operand's batch axis is just one more free axis: a larger product, not many.
         if x_axis is not None:
             contract, batch = (_past(cx, x_axis), cy), (_past(bx, x_axis), by)
@@ -249,7 +234,7 @@ class DotGeneral(Primitive):
             contract, batch = (cx, _past(cy, y_axis)), (bx, _past(by, y_axis))
             place = free_axes(y.aval.ndim, contract[1], batch[1]).index(y_axis)
             place += len(free_axes(x.aval.ndim, cx, bx))
-        out = self(x, y, dimension_numbers=(contract, batch), **params)
+        out = self(x, y, **p._replace(dimension_numbers=(contract, batch)).given())
         return out, len(bx) + place
 
 
@@ -353,14 +338,13 @@ def _past(axes: Axes, axis: int) -> Axes:
 
 
 def _adjoint(
-    ct: Any, other: Any, aval: ShapedArray, numbers: Numbers, order: Axes, params: dict[str, Any]
+    ct: Any, other: Any, aval: ShapedArray, numbers: Numbers, order: Axes, p: DotParameters
 ) -> Any:
     """The cotangent of the operand with this aval, whose axes the product gives in `order`."""
-    params = {**params, "preferred_element_type": ct.aval.dtype}
-    if "precision" in params:
-        params["precision"] = precision_of_derivative(params["precision"])
+    precision = None if p.precision is None else precision_of_derivative(p.precision)
     other = convert_element_type(other, ct.aval.dtype)
-    out = dot_general_p(ct, other, dimension_numbers=numbers, **params)
+    product = DotParameters(numbers, ct.aval.dtype, precision)
+    out = dot_general_p(ct, other, **product.given())
     return convert_element_type(transpose(out, inverse(order)), aval.dtype)
 
 
