@@ -27,7 +27,7 @@ STYLE = {"svg.fonttype": "none", "svg.hashsalt": "hloom", "font.family": "sans-s
 INK, LINE = "#14213d", "#7d7d7d"  # the first is in boxes only, the second seen on white and black
 BLUE, SAND = "#cfe2f3", "#f6e3c5"
 
-# What each group does, the second line in its box; the lowest have no room for one.
+# What each group does, the second line in its box; the lowest have no space for one.
 ROLES = {
     "testing": "cases, three engines side by side",
     "lax": "the strict functions",

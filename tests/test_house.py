@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -125,3 +126,14 @@ def test_every_folder_of_the_package_has_its_tests() -> None:
         mirrored = tests / folder.relative_to(package)
         alone = mirrored.parent / f"test_{folder.name}.py"  # for tables and what has one file
         assert list(mirrored.glob("test_*.py")) or alone.is_file(), f"{mirrored} has no tests"
+
+
+DIALECT = r"\b(rooms?|lends?|kin|stands in|stand in|stands at|stands under|how-manieth)\b"
+
+
+def test_the_words_are_those_of_the_field() -> None:
+    """NumPy's and StableHLO's documentation would not say these; see CONTRIBUTING.md, Style."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    for file in [*pages, *(ROOT / "src").rglob("*.py")]:
+        found = re.search(DIALECT, file.read_text(encoding="utf-8"))
+        assert found is None, f"{file.relative_to(ROOT)}: {found and found.group()}"

@@ -72,7 +72,7 @@ def where(
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
         raise ValueError(
-            "where: either both or neither of x and y should be given; y is what stands where the "
+            "where: either both or neither of x and y should be given; y is the value where the "
             "condition does not hold: jnp.where(condition, x, 0)"
         )
     if size is not None or fill_value is not None:

@@ -324,8 +324,8 @@ def intersect1d(
     """The elements that are in both arrays, in ascending order.
 
     With `return_indices` also the places where each is first, in the one and in the other.  With
-    `size`, `fill_value` (by default the first, or 0) fills up, and the sizes of the arrays stand
-    for places.  Errors are those of `unique`.
+    `size`, `fill_value` (by default the first, or 0) fills up, and the sizes of the arrays are
+    used for places.  Errors are those of `unique`.
 
     >>> jnp.intersect1d(jnp.array([3, 1, 2]), jnp.array([2, 3, 5]))
     Array([2, 3], dtype=int32)

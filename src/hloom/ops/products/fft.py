@@ -125,7 +125,7 @@ def _transposed_rfft(ct: Any, fft_lengths: tuple[int, ...]) -> Any:
 
 
 def _transposed_irfft(ct: Any, fft_lengths: tuple[int, ...]) -> Any:
-    """Each point but the first, and the middle one, stands for itself and its conjugate."""
+    """Each point but the first, and the middle one, counts for itself and its conjugate."""
     spectrum = conj(fft_p(ct, fft_type=RFFT, fft_lengths=fft_lengths))
     last, share = fft_lengths[-1], 1 / prod(fft_lengths)
     shape = spectrum.aval.shape
