@@ -1,7 +1,7 @@
 """Linear algebra's common ground: the class of matrix functions, and the words of their rules.
 
 A matrix function works on the last two axes; those before them count matrices.  So its batch rule
-is one more leading axis.  The functions themselves stand in `factorizations` (Cholesky, LU),
+is one more leading axis.  The functions themselves are in `factorizations` (Cholesky, LU),
 `orthogonal` (QR, Hessenberg, tridiagonal), `singular` (SVD, polar), `eigen` and `solves`; how
 LAPACK is called, in `lapack_calls`.
 
@@ -47,7 +47,7 @@ class MatrixFunction(Primitive):
     """A function of each of a batch of matrices, not linear in them.
 
     `ranks` says how many axes one example of each operand has.  A subclass has `one`, which is the
-    NumPy rule for one example.
+    NumPy rule for one example; like a rule it gets keywords, or `p` where `parameters` is set.
     """
 
     ranks: Sequence[int] = (2,)
@@ -57,6 +57,8 @@ class MatrixFunction(Primitive):
         raise NotImplementedError
 
     def numpy(self, *values: Any, **params: Any) -> Any:
+        if self.parameters is not None:
+            params = {"p": self.parameters(**params)}
         avals = self.infer(*[ShapedArray(x.shape, x.dtype) for x in values], **params)
         outs = [_nothing(aval) for aval in (avals if self.multiple else [avals])]
         batch = values[0].shape[: values[0].ndim - self.ranks[0]]

@@ -172,9 +172,9 @@ class Ormqr(MatrixFunction):
         return definitions.apply_reflections(a, taus, c, left, transpose)
 
     def emit(
-        self, block: Any, out: ShapedArray, a: Any, taus: Any, c: Any, *,
-        left: bool, transpose: bool,
-    ) -> Any:  # fmt: skip
+        self, block: Any, out: ShapedArray, *operands: Any, left: bool, transpose: bool
+    ) -> Any:
+        a, taus, c = operands
         if not out.size or not taus.aval.size:
             return c
         count = taus.aval.shape[-1]
@@ -258,9 +258,8 @@ class Qr(MatrixFunction):
         return [q, np.triu(packed[:count]), order]
 
     def emit(
-        self, block: Any, out: Sequence[ShapedArray], a: Any, *,
-        full_matrices: bool, pivoting: bool,
-    ) -> list[Any]:  # fmt: skip
+        self, block: Any, out: Sequence[ShapedArray], a: Any, *, full_matrices: bool, pivoting: bool
+    ) -> list[Any]:
         if not a.aval.size:
             made = [lapack.eye(block, out[0]), block.constant(0, out[1])]
             return [*made, *[block.iota(aval, aval.ndim - 1) for aval in out[2:]]]
@@ -282,9 +281,13 @@ class Qr(MatrixFunction):
         return [q, r, *order]
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *,
-        full_matrices: bool, pivoting: bool,
-    ) -> tuple[Any, Any]:  # fmt: skip
+        self,
+        primals: Sequence[Any],
+        tangents: Sequence[Any],
+        *,
+        full_matrices: bool,
+        pivoting: bool,
+    ) -> tuple[Any, Any]:
         """S. Walter, L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010);
         wide matrices: D. Roberts, L. Roberts, "QR and LQ decomposition matrix backpropagation
         algorithms for square, wide, and deep matrices" (2020)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,14 @@ class SvdAlgorithm(Enum):
 
 
 # ---- SVD ----------------------------------------------------------------------------------------
+class SvdParameters(NamedTuple):
+    """Which vectors are wanted, and the function of LAPACK that finds them."""
+
+    full_matrices: bool
+    compute_uv: bool
+    function: str
+
+
 class Svd(MatrixFunction):
     """f32[3,2] -- full_matrices=False, compute_uv=True, .. --> [f32[2], f32[3,2], f32[2,2]].
 
@@ -61,73 +69,69 @@ class Svd(MatrixFunction):
     """
 
     multiple = True
+    parameters = SvdParameters
 
-    def infer(
-        self, a: ShapedArray, *, full_matrices: bool, compute_uv: bool, function: str
-    ) -> list[ShapedArray]:
+    def infer(self, a: ShapedArray, p: SvdParameters) -> list[ShapedArray]:
         check_matrix("svd", a)
-        if function not in ("gesdd", "gesvd"):
-            raise ValueError(f'svd takes function "gesdd" or "gesvd"; got {function!r} for {a}')
+        if p.function not in ("gesdd", "gesvd"):
+            raise ValueError(f'svd takes function "gesdd" or "gesvd"; got {p.function!r} for {a}')
         *batch, rows, columns = a.shape
         count = min(rows, columns)
         values = real_aval(a, (*batch, count))
-        if not compute_uv:
+        if not p.compute_uv:
             return [values]
-        wide, high = (rows, columns) if full_matrices else (count, count)
+        wide, high = (rows, columns) if p.full_matrices else (count, count)
         left = ShapedArray((*batch, rows, wide), a.dtype)
         return [values, left, ShapedArray((*batch, high, columns), a.dtype)]
 
-    def one(self, a: Any, *, full_matrices: bool, compute_uv: bool, function: str) -> list[Any]:
+    def one(self, a: Any, p: SvdParameters) -> list[Any]:
         check_finite(a)
-        if not compute_uv:
+        if not p.compute_uv:
             return [np.linalg.svd(a, compute_uv=False)]
-        u, s, vh = np.linalg.svd(a, full_matrices)
+        u, s, vh = np.linalg.svd(a, p.full_matrices)
         return [s, u, vh]
 
-    def emit(
-        self, block: Any, out: Sequence[ShapedArray], a: Any, *,
-        full_matrices: bool, compute_uv: bool, function: str,
-    ) -> list[Any]:  # fmt: skip
+    def emit(self, block: Any, out: Sequence[ShapedArray], a: Any, p: SvdParameters) -> list[Any]:
         if not a.aval.size:
             return [block.constant(0, out[0]), *[lapack.eye(block, aval) for aval in out[1:]]]
         *batch, rows, columns = a.aval.shape
-        thin = self.infer(a.aval, full_matrices=False, compute_uv=True, function=function)
-        values, left, right = out if compute_uv else thin
+        thin = p._replace(full_matrices=False, compute_uv=True)
+        values, left, right = out if p.compute_uv else self.infer(a.aval, p=thin)
         info = ShapedArray(tuple(batch), INT32)
         finite = lapack.all_finite(block, a)
         a = lapack.unless(block, finite, a, other=0)
-        mode = ("A" if full_matrices else "S") if compute_uv else "N"
+        mode = ("A" if p.full_matrices else "S") if p.compute_uv else "N"
         # LAPACK is faster with high matrices.  It sees the transpose of wide ones, whose left
         # vectors are the conjugates of our right ones.
         wide = rows <= columns
         vectors = (right, left) if wide else (left, right)
         _, s, u, vh, info = lapack.call(
-            block, function, [a], [a.aval, values, *vectors, info],
+            block, p.function, [a], [a.aval, values, *vectors, info],
             batch=len(batch), alias=[(0, 0)], by_rows=wide, mode=mode,
         )  # fmt: skip
         u, vh = (vh, u) if wide else (u, vh)
         ok = block.and_(lapack.succeeded(block, info), finite)
-        return [lapack.nan_unless(block, ok, x) for x in ([s, u, vh] if compute_uv else [s])]
+        return [lapack.nan_unless(block, ok, x) for x in ([s, u, vh] if p.compute_uv else [s])]
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], *,
-        full_matrices: bool, compute_uv: bool, function: str,
-    ) -> tuple[Any, Any]:  # fmt: skip
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: SvdParameters
+    ) -> tuple[Any, Any]:
         """J. Townsend, "Differentiating the singular value decomposition" (2016); complex: Z. Wan,
         S. Zhang, "Automatic differentiation for complex valued SVD" (2019)."""
         (a,), (da,) = primals, tangents
-        self.infer(a.aval, full_matrices=full_matrices, compute_uv=compute_uv, function=function)
+        self.infer(a.aval, p=p)
         *_, rows, columns = a.aval.shape
-        if compute_uv and full_matrices and rows != columns:
+        if p.compute_uv and p.full_matrices and rows != columns:
             raise no_derivative(
                 "svd",
                 "the vectors that complete the longer side are not determined by the matrix. Pass "
                 "full_matrices=False.",
             )
-        s, u, vh = self(a, full_matrices=False, compute_uv=True, function=function)
+        thin = p._replace(full_matrices=False, compute_uv=True)
+        s, u, vh = self(a, **thin._asdict())
         inner = matmul(adjoint(u), da, adjoint(vh))
         ds = real_part(diagonal(inner))
-        if not compute_uv:
+        if not p.compute_uv:
             return [s], [ds]
         return [s, u, vh], [ds, *_vector_tangents(s, u, vh, da, inner)]
 

@@ -38,7 +38,7 @@ from hloom.ops.shapes.slicing import pad
 class TridiagonalSolve(MatrixFunction):
     """(f32[3], f32[3], f32[3], f32[3,2]) --> f32[3,2].
 
-    Element i of the first three stands in row i of the matrix: before, on and behind its diagonal.
+    Element i of the first three is in row i of the matrix: before, on and behind its diagonal.
     """
 
     ranks = (1, 1, 1, 2)
@@ -169,9 +169,14 @@ class Solve(MatrixFunction):
     ranks = (2, 2, 1, 2)
 
     def infer(
-        self, a: ShapedArray, factors: ShapedArray, order: ShapedArray, b: ShapedArray, *,
+        self,
+        a: ShapedArray,
+        factors: ShapedArray,
+        order: ShapedArray,
+        b: ShapedArray,
+        *,
         transpose: bool,
-    ) -> ShapedArray:  # fmt: skip
+    ) -> ShapedArray:
         check_system("solve", a, b)
         wanted = ShapedArray(a.shape, a.dtype), ShapedArray(a.shape[:-1], INT32)
         if (factors.strong(), order) != wanted:
@@ -184,12 +189,9 @@ class Solve(MatrixFunction):
     def one(self, a: Any, factors: Any, order: Any, b: Any, *, transpose: bool) -> Any:
         return np.linalg.solve(a.T if transpose else a, b)
 
-    def emit(
-        self, block: Any, out: ShapedArray, a: Any, factors: Any, order: Any, b: Any, *,
-        transpose: bool,
-    ) -> Any:  # fmt: skip
+    def emit(self, block: Any, out: ShapedArray, *operands: Any, transpose: bool) -> Any:
         program = _solve_transposed if transpose else _solve_plain
-        return block.trace(program, factors, order, b)
+        return block.trace(program, *operands[1:])
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], *, transpose: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,16 @@ from hloom.ops.pointwise.compare import ge, gt
 from hloom.ops.shapes.shape import expand_dims, reshape, squeeze
 
 
+class TriangularSolveParameters(NamedTuple):
+    """The side of x that the matrix is on, the triangle that is read, and what `op` does to it."""
+
+    left_side: bool
+    lower: bool
+    transpose_a: bool
+    conjugate_a: bool
+    unit_diagonal: bool
+
+
 class TriangularSolve(MatrixFunction):
     """(f32[2,2], f32[2,3]) -- left_side=True, lower=True, .. --> f32[2,3].
 
@@ -37,107 +47,106 @@ class TriangularSolve(MatrixFunction):
     read, and not its diagonal if `unit_diagonal`.
     """
 
+    parameters = TriangularSolveParameters
     ranks = (2, 2)
 
-    def infer(
-        self, a: ShapedArray, b: ShapedArray, *, left_side: bool, lower: bool,
-        transpose_a: bool, conjugate_a: bool, unit_diagonal: bool,
-    ) -> ShapedArray:  # fmt: skip
+    def infer(self, a: ShapedArray, b: ShapedArray, p: TriangularSolveParameters) -> ShapedArray:
         check_dtype("triangular_solve", (a, b))
         check_batch("triangular_solve", (a, b), self.ranks)
         if a.shape[-1] != a.shape[-2]:
             raise ShapeError(f"triangular_solve takes a square matrix a; got {types_text((a, b))}")
-        axis = -2 if left_side else -1
+        axis = -2 if p.left_side else -1
         if b.shape[axis] != a.shape[-1]:
-            what, say = ("rows", "") if left_side else ("columns", "; or pass left_side=True")
+            what, say = ("rows", "") if p.left_side else ("columns", "; or pass left_side=True")
             raise ShapeError(
                 f"triangular_solve of {types_text((a, b))}: b needs {a.shape[-1]} {what}, as many "
                 f"as a has{say}"
             )
         return b.strong()
 
-    def one(
-        self, a: Any, b: Any, *, left_side: bool, lower: bool,
-        transpose_a: bool, conjugate_a: bool, unit_diagonal: bool,
-    ) -> Any:  # fmt: skip
+    def one(self, a: Any, b: Any, p: TriangularSolveParameters) -> Any:
+        lower = p.lower
         a = np.tril(a) if lower else np.triu(a)
-        if unit_diagonal:
+        if p.unit_diagonal:
             np.fill_diagonal(a, 1)
-        a = a.conj() if conjugate_a else a
-        if transpose_a != (not left_side):
+        a = a.conj() if p.conjugate_a else a
+        if p.transpose_a != (not p.left_side):
             a, lower = a.T, not lower
-        b = b.copy() if left_side else b.T.copy()
+        b = b.copy() if p.left_side else b.T.copy()
         with np.errstate(all="ignore"):
             for i in range(len(a)) if lower else reversed(range(len(a))):
                 b[i] /= a[i, i]
                 rest = slice(i + 1, None) if lower else slice(i)
                 b[rest] -= np.outer(a[rest, i], b[i])
-        return b if left_side else b.T
+        return b if p.left_side else b.T
 
     def emit(
-        self, block: Any, out: ShapedArray, a: Any, b: Any, *, left_side: bool, lower: bool,
-        transpose_a: bool, conjugate_a: bool, unit_diagonal: bool,
-    ) -> Any:  # fmt: skip
+        self, block: Any, out: ShapedArray, a: Any, b: Any, p: TriangularSolveParameters
+    ) -> Any:
         if not out.size:
             return block.constant(0, out)
-        operation = ("C" if conjugate_a else "T") if transpose_a else "N"
-        if conjugate_a and not transpose_a:
+        operation = ("C" if p.conjugate_a else "T") if p.transpose_a else "N"
+        if p.conjugate_a and not p.transpose_a:
             a = block.complex(block.real(a), block.neg(block.imag(a)))
         # By rows, LAPACK solves the transposed equation, with the other triangle.
         (x,) = lapack.call(
             block, "trsm", [a, b], [out],
             batch=out.ndim - 2, alias=[(1, 0)], by_rows=True,
-            side="R" if left_side else "L", uplo="U" if lower else "L",
-            trans_x=operation, diag="U" if unit_diagonal else "N",
+            side="R" if p.left_side else "L", uplo="U" if p.lower else "L",
+            trans_x=operation, diag="U" if p.unit_diagonal else "N",
         )  # fmt: skip
         return x
 
     def jvp(
-        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+        self, primals: Sequence[Any], tangents: Sequence[Any], p: TriangularSolveParameters
     ) -> tuple[Any, Any]:
         (a, b), (da, db) = primals, tangents
-        x = self(a, b, **params)
-        first = None if db is None else self(a, db, **params)
+        x = self(a, b, **p._asdict())
+        first = None if db is None else self(a, db, **p._asdict())
         if da is None:
             return x, first
-        da = _operated(_read_triangle(da, **params), **params)
-        moved = matmul(da, x) if params["left_side"] else matmul(x, da)
-        return x, plus(first, self(a, neg(moved), **params))
+        da = _operated(_read_triangle(da, p), p)
+        moved = matmul(da, x) if p.left_side else matmul(x, da)
+        return x, plus(first, self(a, neg(moved), **p._asdict()))
 
-    def transpose(self, ct: Any, a: Any, b: Any, **params: Any) -> list[Any]:
+    def transpose(self, ct: Any, a: Any, b: Any, p: TriangularSolveParameters) -> list[Any]:
         if is_linear(a):
-            return super().transpose(ct, a, b, **params)
-        params["transpose_a"] = not params["transpose_a"]
-        return [None, self(a, ct, **params)]
+            return super().transpose(ct, a, b, p=p)
+        turned = p._replace(transpose_a=not p.transpose_a)
+        return [None, self(a, ct, **turned._asdict())]
 
     def batch(
-        self, size: int, operands: Sequence[Any], batch_axes: Sequence[Any], **params: Any
+        self,
+        size: int,
+        operands: Sequence[Any],
+        batch_axes: Sequence[Any],
+        p: TriangularSolveParameters,
     ) -> tuple[Any, int]:
         (a, b), (a_axis, b_axis) = operands, batch_axes
         if a_axis is not None or a.aval.ndim > 2:
-            return self(*batch_first(size, operands, batch_axes), **params), 0
+            return self(*batch_first(size, operands, batch_axes), **p._asdict()), 0
         # One matrix for all: the examples are more columns (or rows) of b.
-        if params["left_side"]:
+        if p.left_side:
             b = move(b, b_axis, 1)
             n, _, k = b.aval.shape
-            x = self(a, reshape(b, (n, size * k)), **params)
+            x = self(a, reshape(b, (n, size * k)), **p._asdict())
             return reshape(x, (n, size, k)), 1
         b = move(b, b_axis, 0)
-        x = self(a, reshape(b, (size * b.aval.shape[1], b.aval.shape[2])), **params)
+        x = self(a, reshape(b, (size * b.aval.shape[1], b.aval.shape[2])), **p._asdict())
         return reshape(x, b.aval.shape), 0
 
 
-def _read_triangle(a: Any, *, lower: bool, unit_diagonal: bool, **others: Any) -> Any:
+def _read_triangle(a: Any, p: TriangularSolveParameters) -> Any:
     """The elements of `a` that are read, and zeros."""
-    compare = gt if unit_diagonal else ge
-    return where_placed(compare if lower else lambda i, j: compare(j, i), a)
+    compare = gt if p.unit_diagonal else ge
+    return where_placed(compare if p.lower else lambda i, j: compare(j, i), a)
 
 
-def _operated(a: Any, *, transpose_a: bool, conjugate_a: bool, **others: Any) -> Any:
+def _operated(a: Any, p: TriangularSolveParameters) -> Any:
     """`op(a)`"""
-    if conjugate_a:
-        return adjoint(a) if transpose_a else conjugated(a)
-    return transposed(a) if transpose_a else a
+    if p.conjugate_a:
+        return adjoint(a) if p.transpose_a else conjugated(a)
+    return transposed(a) if p.transpose_a else a
 
 
 triangular_solve_p = TriangularSolve("triangular_solve")

@@ -2,7 +2,7 @@
 
 Two primitives, which are one another's transposes, work on rows that lie in one axis; the public
 functions bring the axes of their operands into that shape.  The programs, and how groups are laid
-out, stand in `ragged_programs`.
+out, are in `ragged_kernels`.
 """
 
 from __future__ import annotations
@@ -74,16 +74,18 @@ class Ragged(Primitive):
     The r rows are s stretches of equal length, each of which starts with g groups.  `outer`
     stretches after one another share their matrices; group j of stretch i has number j - first[i]
     of those, and its rows belong nowhere if there is no such one.
+
+    Rules that apply the primitive again take keywords, and give them as they came: a precision
+    only where there was one.
     """
 
-    def check(
-        self, x: ShapedArray, y: ShapedArray, sizes: ShapedArray, first: ShapedArray, outer: int,
-        agree: bool, out: np.dtype[Any], precision: Any,
-    ) -> None:  # fmt: skip
+    def check(self, avals: Sequence[ShapedArray], agree: bool, p: Any) -> None:
         """Raise unless operands fit together; `agree` says whether the floats do."""
+        x, y, sizes, first = avals
+        outer, out = p.outer, p.preferred_element_type
         check_domain(self.name, (x, y), "number")
         check_same_dtype(self.name, (x, y))
-        check_algorithm(self.name, precision, x, y)
+        check_algorithm(self.name, p.precision, x, y)
         if not dtypes.in_domain(out, "number"):
             raise ArgumentError(f"{self.name} gives numbers; got preferred_element_type {out}")
         text = f"{self.name} of {x}, {y}, {sizes} and {first}"
@@ -139,6 +141,15 @@ def _out_of(x: Any, target: int, size: int, rest: int) -> tuple[Any, int]:
     return reshape(x, (*shape[:target], size, rest, *shape[target + 1 :])), target
 
 
+class RaggedDotParameters(NamedTuple):
+    """How many stretches share matrices, how these lie, and in what the products are computed."""
+
+    outer: int
+    transposed: bool
+    preferred_element_type: np.dtype[Any]
+    precision: Any = None
+
+
 class RaggedDot(Ragged):
     """(f32[r,b,i,k], f32[e,b,k,n], i32[s,g], i32[s]) -- outer=1, .. --> f32[r,b,i,n].
 
@@ -146,54 +157,53 @@ class RaggedDot(Ragged):
     the matrices are f32[e,b,n,k].  For the last two operands and `outer` see `Ragged`.
     """
 
+    parameters = RaggedDotParameters
+
     def infer(
-        self, rows: ShapedArray, matrices: ShapedArray, sizes: ShapedArray, first: ShapedArray, *,
-        outer: int, transposed: bool, preferred_element_type: np.dtype[Any], precision: Any = None,
-    ) -> ShapedArray:  # fmt: skip
-        across = (*matrices.shape[:2], *matrices.shape[:1:-1]) if transposed else matrices.shape
+        self,
+        rows: ShapedArray,
+        matrices: ShapedArray,
+        sizes: ShapedArray,
+        first: ShapedArray,
+        p: RaggedDotParameters,
+    ) -> ShapedArray:
+        across = (*matrices.shape[:2], *matrices.shape[:1:-1]) if p.transposed else matrices.shape
         agree = rows.shape[1:2] + rows.shape[3:] == across[1:3]
-        out = preferred_element_type
-        self.check(rows, matrices, sizes, first, outer, agree, out, precision)
-        return ShapedArray((*rows.shape[:3], across[3]), out)
+        self.check((rows, matrices, sizes, first), agree, p)
+        return ShapedArray((*rows.shape[:3], across[3]), p.preferred_element_type)
 
     def numpy(
-        self, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int, transposed: bool,
-        **params: Any,
-    ) -> Any:  # fmt: skip
-        matrices = matrices.swapaxes(2, 3) if transposed else matrices
+        self, rows: Any, matrices: Any, sizes: Any, first: Any, p: RaggedDotParameters
+    ) -> Any:
+        matrices = matrices.swapaxes(2, 3) if p.transposed else matrices
         r, b, i, _ = rows.shape
-        out = np.zeros((r, b, i, matrices.shape[3]), params["preferred_element_type"])
-        count = len(matrices) // max(len(sizes) // outer, 1)
-        for part, e in _numpy_runs(r, sizes, first, count, outer):
+        out = np.zeros((r, b, i, matrices.shape[3]), p.preferred_element_type)
+        count = len(matrices) // max(len(sizes) // p.outer, 1)
+        for part, e in _numpy_runs(r, sizes, first, count, p.outer):
             found = dot_general_p.numpy(
-                rows[part], matrices[e], dimension_numbers=(((3,), (1,)), ((1,), (0,))), **params
-            )
+                rows[part], matrices[e], dimension_numbers=(((3,), (1,)), ((1,), (0,))),
+                preferred_element_type=p.preferred_element_type, precision=p.precision,
+            )  # fmt: skip
             out[part] = np.moveaxis(found, 0, 1)
         return out
 
-    def emit(
-        self, block: Any, out: ShapedArray, rows: Any, matrices: Any, sizes: Any, first: Any, *,
-        outer: int, transposed: bool, preferred_element_type: np.dtype[Any], precision: Any = None,
-    ) -> Any:  # fmt: skip
+    def emit(self, block: Any, out: ShapedArray, *operands: Any, p: RaggedDotParameters) -> Any:
+        rows, matrices, sizes, _ = operands
         if not (out.size and rows.aval.size and matrices.aval.size and sizes.aval.size):
             return block.constant(0, out)
-        return programs.by_run(
-            block, out, rows, matrices, sizes, first, outer, transposed, precision
-        )
+        return programs.by_run(block, out, operands, p)
 
-    def transpose(
-        self, ct: Any, rows: Any, matrices: Any, sizes: Any, first: Any, *, outer: int,
-        transposed: bool, precision: Any = None, **params: Any,
-    ) -> list[Any]:  # fmt: skip
+    def transpose(self, ct: Any, *operands: Any, p: RaggedDotParameters) -> list[Any]:
+        rows, matrices, sizes, first = operands
         dtype = ct.aval.dtype
-        params = _params(dtype, precision_of_derivative(precision), outer=outer)
+        params = _params(dtype, precision_of_derivative(p.precision), outer=p.outer)
         if is_linear(rows):
             other = convert_element_type(matrices, dtype)
-            found = ragged_dot_p(ct, other, sizes, first, transposed=not transposed, **params)
+            found = ragged_dot_p(ct, other, sizes, first, transposed=not p.transposed, **params)
             return [convert_element_type(found, rows.aval.dtype), None, None, None]
-        count = matrices.aval.shape[0] // max(sizes.aval.shape[0] // outer, 1)
+        count = matrices.aval.shape[0] // max(sizes.aval.shape[0] // p.outer, 1)
         other = convert_element_type(rows, dtype)
-        sides = (ct, other) if transposed else (other, ct)
+        sides = (ct, other) if p.transposed else (other, ct)
         found = ragged_sum_p(*sides, sizes, first, count=count, **params)
         return [None, convert_element_type(found, matrices.aval.dtype), None, None]
 
@@ -214,6 +224,15 @@ class RaggedDot(Ragged):
         return _out_of(self(x, y, *groups, **params), 1, size, rest)
 
 
+class RaggedSumParameters(NamedTuple):
+    """How many stretches share results, how many results, and in what they are computed."""
+
+    outer: int
+    count: int
+    preferred_element_type: np.dtype[Any]
+    precision: Any = None
+
+
 class RaggedSum(Ragged):
     """(f32[r,b,c,m], f32[r,b,c,n], i32[s,g], i32[s]) -- outer=1, count=4, .. --> f32[e,b,m,n].
 
@@ -221,45 +240,43 @@ class RaggedSum(Ragged):
     `outer` stretches; for the last two operands see `Ragged`.
     """
 
-    def infer(
-        self, lhs: ShapedArray, rhs: ShapedArray, sizes: ShapedArray, first: ShapedArray, *,
-        outer: int, count: int, preferred_element_type: np.dtype[Any], precision: Any = None,
-    ) -> ShapedArray:  # fmt: skip
-        out, agree = preferred_element_type, lhs.shape[:3] == rhs.shape[:3]
-        if count < 0:
-            raise ShapeError(f"ragged_sum takes a count of 0 or more; got {count} for {sizes}")
-        self.check(lhs, rhs, sizes, first, outer, agree, out, precision)
-        shape = (sizes.shape[0] // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
-        return ShapedArray(shape, out)
+    parameters = RaggedSumParameters
 
-    def numpy(
-        self, lhs: Any, rhs: Any, sizes: Any, first: Any, *, outer: int, count: int,
-        preferred_element_type: np.dtype[Any], precision: Any = None,
-    ) -> Any:  # fmt: skip
-        wide = accumulator(preferred_element_type)
-        shape = (len(sizes) // outer * count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
+    def infer(
+        self,
+        lhs: ShapedArray,
+        rhs: ShapedArray,
+        sizes: ShapedArray,
+        first: ShapedArray,
+        p: RaggedSumParameters,
+    ) -> ShapedArray:
+        if p.count < 0:
+            raise ShapeError(f"ragged_sum takes a count of 0 or more; got {p.count} for {sizes}")
+        self.check((lhs, rhs, sizes, first), lhs.shape[:3] == rhs.shape[:3], p)
+        shape = (sizes.shape[0] // p.outer * p.count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
+        return ShapedArray(shape, p.preferred_element_type)
+
+    def numpy(self, lhs: Any, rhs: Any, sizes: Any, first: Any, p: RaggedSumParameters) -> Any:
+        wide = accumulator(p.preferred_element_type)
+        shape = (len(sizes) // p.outer * p.count, lhs.shape[1], lhs.shape[3], rhs.shape[3])
         out = np.zeros(shape, wide)
-        for part, e in _numpy_runs(len(lhs), sizes, first, count, outer):
+        for part, e in _numpy_runs(len(lhs), sizes, first, p.count, p.outer):
             out[e] += dot_general_p.numpy(
                 lhs[part], rhs[part], dimension_numbers=(((0, 2), (0, 2)), ((1,), (1,))),
-                preferred_element_type=wide, precision=precision,
+                preferred_element_type=wide, precision=p.precision,
             )  # fmt: skip
-        return out.astype(preferred_element_type)
+        return out.astype(p.preferred_element_type)
 
-    def emit(
-        self, block: Any, out: ShapedArray, lhs: Any, rhs: Any, sizes: Any, first: Any, *,
-        outer: int, count: int, preferred_element_type: np.dtype[Any], precision: Any = None,
-    ) -> Any:  # fmt: skip
+    def emit(self, block: Any, out: ShapedArray, *operands: Any, p: RaggedSumParameters) -> Any:
+        lhs, _, sizes, _ = operands
         if not (out.size and lhs.aval.size and sizes.aval.size):
             return block.constant(0, out)
-        return programs.per_run(block, out, lhs, rhs, sizes, first, outer, count, precision)
+        return programs.per_run(block, out, operands, p)
 
-    def transpose(
-        self, ct: Any, lhs: Any, rhs: Any, sizes: Any, first: Any, *, outer: int,
-        precision: Any = None, **params: Any,
-    ) -> list[Any]:  # fmt: skip
+    def transpose(self, ct: Any, *operands: Any, p: RaggedSumParameters) -> list[Any]:
+        lhs, rhs, sizes, first = operands
         dtype = ct.aval.dtype
-        params = _params(dtype, precision_of_derivative(precision), outer=outer)
+        params = _params(dtype, precision_of_derivative(p.precision), outer=p.outer)
         if is_linear(lhs):
             other = convert_element_type(rhs, dtype)
             found = ragged_dot_p(other, ct, sizes, first, transposed=True, **params)
@@ -321,7 +338,7 @@ class RaggedDotDimensionNumbers:
 
 
 class _Layout(NamedTuple):
-    """The axes of lhs and rhs by their part in the product.  `outer` and `inner` stand before and
+    """The axes of lhs and rhs by their part in the product.  `outer` and `inner` are before and
     behind the ragged axis of lhs, among those of its kind: free, contracted or batch."""
 
     numbers: Numbers
@@ -356,10 +373,10 @@ def _layout(name: str, lhs: ShapedArray, rhs: ShapedArray, numbers: Any) -> _Lay
     kinds = {
         "contracted": contract, "batch": batch, "free": free_axes(lhs.ndim, contract, batch),
     }  # fmt: skip
-    kind, kin = next(item for item in kinds.items() if rows[0] in item[1])
+    kind, axes = next(item for item in kinds.items() if rows[0] in item[1])
     _check_group_axis(text, rhs, pairs, rows[0], kind, group)
-    at = kin.index(rows[0])
-    return _Layout(pairs, rows[0], kin[:at], kin[at + 1 :], group)
+    at = axes.index(rows[0])
+    return _Layout(pairs, rows[0], axes[:at], axes[at + 1 :], group)
 
 
 def _check_group_axis(
@@ -485,9 +502,15 @@ def _contracting_mode(lhs: Any, rhs: Any, sizes: Any, layout: _Layout, params: A
 
 
 def _ragged(
-    name: str, lhs: Any, rhs: Any, group_sizes: Any, numbers: Any, precision: Any, preferred: Any,
+    name: str,
+    lhs: Any,
+    rhs: Any,
+    group_sizes: Any,
+    numbers: Any,
+    precision: Any,
+    preferred: Any,
     group_offset: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """`ragged_dot_general` for a function of this name."""
     lhs, rhs = of_one_dtype(*convert_operands(name, (lhs, rhs)))
     (sizes,) = convert_operands(name, (group_sizes,))

@@ -9,7 +9,7 @@ rows * groups; and nothing of another group's matrix comes near a row, not even 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -183,26 +183,22 @@ def _loop(
 
 
 # ---- the programs -------------------------------------------------------------------------------
-def by_run(
-    block: Any, out: ShapedArray, rows: Any, matrices: Any, sizes: Any, first: Any, outer: int,
-    transposed: bool, precision: Any,
-) -> Any:  # fmt: skip
+def by_run(block: Any, out: ShapedArray, operands: Sequence[Any], p: Any) -> Any:
     """f[r,b,i,k], f[e,b,k,n], i[s,g], i32[s] --> f[r,b,i,n]: rows times the matrices of runs."""
-    count = matrices.aval.shape[0] // (sizes.aval.shape[0] // outer)
+    rows, matrices, sizes, first = operands
+    count = matrices.aval.shape[0] // (sizes.aval.shape[0] // p.outer)
     size, tiles = tile_size(out.shape[0], sizes.aval.size, out.shape[2])
-    plan = block.trace(_tiles(out.shape[0], size, tiles, outer, count), sizes, first)
-    step = _multiply(size, transposed, out.dtype, precision)
+    plan = block.trace(_tiles(out.shape[0], size, tiles, p.outer, count), sizes, first)
+    step = _multiply(size, p.transposed, out.dtype, p.precision)
     return _loop(block, out, step, [rows, matrices], plan)
 
 
-def per_run(
-    block: Any, out: ShapedArray, lhs: Any, rhs: Any, sizes: Any, first: Any, outer: int,
-    count: int, precision: Any,
-) -> Any:  # fmt: skip
+def per_run(block: Any, out: ShapedArray, operands: Sequence[Any], p: Any) -> Any:
     """f[r,b,c,m], f[r,b,c,n], i[s,g], i32[s] --> f[e,b,m,n]: products over the rows of runs."""
+    lhs, rhs, sizes, first = operands
     rows, _, inner, _ = lhs.aval.shape
     size, tiles = tile_size(rows, sizes.aval.size, inner)
-    plan = block.trace(_tiles(rows, size, tiles, outer, count), sizes, first)
+    plan = block.trace(_tiles(rows, size, tiles, p.outer, p.count), sizes, first)
     wide = out.update(dtype=accumulator(out.dtype))  # in which the products of tiles are added
-    found = _loop(block, wide, _accumulate(size, precision), [lhs, rhs], plan)
+    found = _loop(block, wide, _accumulate(size, p.precision), [lhs, rhs], plan)
     return block.convert(found, out.dtype)
