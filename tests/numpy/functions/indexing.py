@@ -19,8 +19,8 @@ INDEXING = {
     "ix_": Entry("[0, 2], [1, 3]; I, I", mapped=False),
     "mask_indices": Entry("3, xp.triu; 4, xp.tril, -1", traced=False, why=SHAPE),
     "nonzero": Entry("A; B; V; E", traced=False, why=SHAPE),
-    "ravel_multi_index": Entry("(I, I), (4, 5), mode='clip'; ([1, 2], [7, 0]), (3, 4), mode='clip'; "
-                               "([1, 5], [0, 3]), (3, 4), mode='wrap'; (I, I), (4, 5), 'wrap', 'F'"),
+    "ravel_multi_index": Entry("(I, I), (4, 5), mode='clip'; ([1, 2], [7, 0]), (3, 4), 'clip'; "
+                               "([1, 5], [0, 3]), (3, 4), 'wrap'; (I, I), (4, 5), 'wrap', 'F'"),
     "select": Entry("[V > 0, V < -5], [V, V * 2]; [P, V > 3], [I, V], 7.5"),
     "take": Entry("V, I; A, [0, 2], axis=1; A, I[:2] % 2, axis=0; V, 9, mode='clip'; "
                   "V, [5, -7], mode='wrap'; A, -1; V, [[0, 1], [2, 3]]"),

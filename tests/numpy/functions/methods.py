@@ -25,7 +25,7 @@ METHODS = {
     ".dot": Entry("A, V; V, V", 8, SUM),
     ".flatten": Entry("A; A, 'F'; O"),
     ".imag": Entry("Z; A"),
-    ".item": Entry("B, 1; Q, 2; I, 0", traced=False, why="a Python number"),
+    ".item": Entry("B, 1; B, 4", traced=False, why="a Python number"),
     ".mT": Entry("A; C"),
     ".max": Entry("A; A, 0; X"),
     ".mean": Entry("A; A, 0; J", 4, SUM),

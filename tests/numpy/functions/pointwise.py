@@ -7,8 +7,8 @@ import numpy as np
 from tests.numpy.functions.entries import Entry
 from tests.numpy.pointwise.elementwise_cases import ALIASES, UFUNCS, Ufunc
 
-# An operand of each kind.  Small integers and truth values give NumPy float16, and hloom the default
-# float: only functions that keep the dtype, or give truth values, are called with them.
+# An operand of each kind.  Small integers and truth values give float16 in NumPy, and the default
+# float here: only functions that keep the dtype, or give truth values, are called with them.
 LETTERS = {"float64": "AUXEO", "int64": "J", "complex128": "Z", "float32": "F"}
 SMALL = {"bool": "B", "uint8": "Q"}
 
@@ -33,9 +33,7 @@ POINTWISE |= {
     "power": Entry("A, V; X, 2.0; J, I; Z, Z; F, F; 2.0, V", 62, "complex: products of several"),
     "nextafter": Entry("X, X; A, A; J, J", why="the neighbour of a number depends on the width"),
     "spacing": Entry("F", why="it depends on the width"),
-    "nan_to_num": Entry(
-        "A; N; J; C; B; X, True, 1, 2, 3", why="the largest number depends on the width"
-    ),
+    "nan_to_num": Entry("A; N; J; C; B; X, True, 1, 2, 3", why="the largest depends on the width"),
     "round": Entry("A; A / 8, 1; J, -1; X; C"),
     "clip": Entry("A, -1, 3; J, 0, None; A, V - 2, V; X, 0, 1; V, max=2"),
     "sinc": Entry("A; X; J; 0.0", 6, "a quotient of a sine"),

@@ -9,7 +9,7 @@ PRODUCTS = {
     "correlate": Entry("V, W; V, W, 'same'; V, W, 'full'; I, I; Z, Z[:2]", 8, SUM),
     "cross": Entry("W, W[::-1]; A[:, :3], W; S, S.T, axis=0", 8, SUM),
     "dot": Entry("V, V; A, V; S, A; 2.0, A; I, I; Z, Z; O, O; B, P", 8, SUM),
-    "einsum": Entry("'ij,j', A, V; 'ij->ji', A; 'ii', S; 'i,j->ij', V, W; 'ij,kj->ik', A, A", 8, SUM),
+    "einsum": Entry("'ij,j', A, V; 'ij->ji', A; 'ii', S; 'i,j->ij', V, W; 'ij,kj', A, A", 8, SUM),
     "inner": Entry("V, V; A, A; A, V; Z, Z; 2.0, V", 8, SUM),
     "kron": Entry("V, W; A, S; I, I"),
     "matmul": Entry("A, V; S, A; V, V; J, I; C, S; P, P; xp.stack([S, S]), S", 8, SUM),
