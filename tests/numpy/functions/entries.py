@@ -41,6 +41,8 @@ OPERANDS: dict[str, NDArray] = {
     "C": np.array([[1 + 2j, -0.5j, 3.0], [2 - 1j, -1.5 + 0.5j, 1j]]),
     "Z": np.array([1.5 - 2j, 2 + 0.5j, -1 + 1j, 0.25j]),
 }
+for _operand in OPERANDS.values():
+    _operand.setflags(write=False)
 
 
 class Entry(NamedTuple):
