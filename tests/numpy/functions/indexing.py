@@ -5,6 +5,7 @@ import numpy as np
 from tests.numpy.functions.entries import Entry
 
 SHAPE = "the shape depends on values"
+FREE = "beyond the k-th the order is free; K is sorted"
 
 INDEXING = {
     "argwhere": Entry("A; B; O; E", traced=False, why=SHAPE),
@@ -38,7 +39,7 @@ INDEXING = {
 ORDER = {
     "argmax": Entry("A; A, axis=0; A, -1; X; J; B; C; A, axis=1, keepdims=True"),
     "argmin": Entry("A; A, axis=0; A, -1; X; J; B; C; A, axis=1, keepdims=True"),
-    "argpartition": Entry("K, 1; K, 0", why="beyond the k-th the order is free; K is sorted",
+    "argpartition": Entry("K, 1; K, 0; [3.0, 1.0], 0", why=FREE,
                           mapped=False),
     "argsort": Entry("A; A, axis=0; V; X, kind='stable'; J, None, kind='stable'; E"),
     "count_nonzero": Entry("A; B, axis=0; J, -1; X; A, axis=1, keepdims=True; E"),
@@ -48,7 +49,7 @@ ORDER = {
     "lexsort": Entry("(V, I); A; (I, P)"),
     "nanargmax": Entry("N; N, axis=0; N, -1; A"),
     "nanargmin": Entry("N; N, axis=0; N, -1; A"),
-    "partition": Entry("K, 1; K, 3", why="beyond the k-th the order is free; K is sorted",
+    "partition": Entry("K, 1; K, 3; [3.0, 1.0], 0", why=FREE,
                        mapped=False),
     "searchsorted": Entry("K, V; K, 1.0; K, 1.0, side='right'; K, A; K, V, 'right'"),
     "setdiff1d": Entry("V, K; J, I; [3, 1, 1], [2]", traced=False, why=SHAPE),

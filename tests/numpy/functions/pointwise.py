@@ -31,7 +31,9 @@ def entry(ufunc: Ufunc) -> Entry:
 POINTWISE = {ufunc.name: entry(ufunc) for ufunc in UFUNCS}
 POINTWISE |= {
     "power": Entry("A, V; X, 2.0; J, I; Z, Z; F, F; 2.0, V", 62, "complex: products of several"),
-    "nextafter": Entry("X, X; A, A; J, J", why="the neighbour of a number depends on the width"),
+    "nextafter": Entry(
+        "X, X; A, A; J, J; F, F[::-1]", why="the neighbour of a number depends on the width"
+    ),
     "spacing": Entry("F", why="it depends on the width"),
     "nan_to_num": Entry("A; N; J; C; B; X, True, 1, 2, 3", why="the largest depends on the width"),
     "round": Entry("A; A / 8, 1; J, -1; X; C"),
@@ -45,10 +47,11 @@ POINTWISE |= {
     "real_if_close": Entry("V", why="the dtype depends on values", traced=False),
     "allclose": Entry("A, A; A, A + 1e-9; A, V; X, X; X, X, equal_nan=True; J, J"),
     "isclose": Entry("A, A; A, A + 1e-9; A, V; X, X; X, X, equal_nan=True; A, A + 1, atol=2"),
-    "array_equal": Entry("A, A; A, V; X, X; X, X, equal_nan=True; J, J"),
-    "array_equiv": Entry("A, A; A, V; [V, V], V; J, J"),
+    "array_equal": Entry("A, A; A, V; A, A * (1 + 2**-20); X, X; X, X, equal_nan=True; J, J"),
+    "array_equiv": Entry("A, A; A, V; A, A * (1 + 2**-20); [V, V], V; J, J"),
     "packbits": Entry("B; B, axis=1; P, bitorder='little'"),
     "unpackbits": Entry("Q; Q, bitorder='little'; Q, count=13"),
 }
+POINTWISE["equal"] = Entry(POINTWISE["equal"].calls + "; A, A * (1 + 2**-20)")
 POINTWISE |= {alias: POINTWISE[name] for alias, name in ALIASES.items()}
 POINTWISE["fix"] = POINTWISE["fix"]._replace(oracle=np.trunc)

@@ -3,6 +3,7 @@
 from tests.numpy.functions.entries import Entry
 
 SUM = "a sum in another order"
+PRODUCT = "a product in another order"
 SQUARES = "sums of squares in another order"
 BLEND = "a difference times a weight"
 TWO = "A; A, axis=0; A, -1; A, axis=(0, 1), keepdims=True; J; X"
@@ -15,16 +16,16 @@ REDUCTIONS = {
     "amin": Entry(TWO + "; B; C; A, where=B, initial=9"),
     "max": Entry(TWO + "; B; C; A, where=B, initial=-9; E, axis=1; E, initial=1"),
     "min": Entry(TWO + "; B; C; A, where=B, initial=9; E, axis=1; E, initial=1"),
-    "prod": Entry(TWO + "; B; C; Q; E; A, where=B; A, initial=2", 8, "a product in another order"),
+    "prod": Entry(TWO + "; N, 1; B; C; Q; E; A, where=B; A, initial=2", 8, PRODUCT),
     "ptp": Entry("A; A, axis=0; A, -1, keepdims=True; J; X"),
-    "sum": Entry(TWO + "; B; C; Q; F; E; A, where=B; A, initial=2; J, dtype='float32'", 4, SUM),
+    "sum": Entry(TWO + "; N; B; C; Q; F; E; A, where=B; A, initial=2; J, dtype='f4'", 4, SUM),
     "mean": Entry(TWO + "; B; C; F; A, where=B; N, 1", 4, SUM),
     "std": Entry(TWO + "; B; C; F; A, ddof=1; A, 0, correction=1; A, where=B; N, 1", 6, SQUARES),
     "var": Entry(TWO + "; B; C; F; A, ddof=1; A, 0, correction=1; A, where=B; N, 1", 6, SQUARES),
     "nanmax": Entry(NANS),
     "nanmin": Entry(NANS),
     "nansum": Entry(NANS + "; J; C; X", 4, SUM),
-    "nanprod": Entry(NANS + "; J; C", 8, "a product in another order"),
+    "nanprod": Entry(NANS + "; J; C", 8, PRODUCT),
     "nanmean": Entry(NANS + "; J; C", 4, SUM),
     "nanstd": Entry(NANS + "; J; A, ddof=1", 6, SQUARES),
     "nanvar": Entry(NANS + "; J; A, ddof=1", 6, SQUARES),
@@ -33,8 +34,8 @@ REDUCTIONS = {
     "nanquantile": Entry("N, 0.3; N, [0.25, 0.75], axis=1; A, 0.5, axis=0", 4, BLEND),
     "nancumsum": Entry("N; N, axis=0; A, 1", 8, SUM),
     "nancumprod": Entry("N; N, axis=0; A, 1", 8, "products in another order"),
-    "cumsum": Entry("A; A, axis=0; A, -1; J; B; Z; Q; E", 8, SUM),
-    "cumprod": Entry("A; A, axis=0; A, -1; J; B; Z; E", 8, "products in another order"),
+    "cumsum": Entry("A; N; A, axis=0; A, -1; J; B; Z; Q; E", 8, SUM),
+    "cumprod": Entry("A; N; A, axis=0; A, -1; J; B; Z; E", 8, "products in another order"),
     "cumulative_sum": Entry("V; A, axis=0; J, axis=-1; V, include_initial=True", 8, SUM),
     "cumulative_prod": Entry("V; A, axis=0; J, axis=1; V, include_initial=True", 8, "products"),
     "median": Entry("A; A, axis=0; J, -1; N; A, axis=1, keepdims=True", 2, "half a sum"),
