@@ -1,7 +1,7 @@
 """One line of NumPy, run by NumPy and by hloom: same shapes, dtypes, values and errors.
 
 A program is an expression in which `xp` is the library.  It is run eagerly, and once more inside
-`jit`, where every array in it is traced, with 64-bit types on so that dtypes can be compared.
+`jit`, whose arguments are its operands, with 64-bit types on so that dtypes can be compared.
 """
 
 from __future__ import annotations
@@ -27,8 +27,17 @@ def each(template: str, *choices: Iterable[str]) -> list[str]:
 
 def run(program: str, xp: Any) -> Any:
     """What the program gives with this library; `A` is a matrix f64[3,4], `V` one of its rows."""
-    given = {"xp": xp, "A": xp.asarray(ROWS), "V": xp.asarray(ROWS[1]), **NAMES}
-    return eval(program, given)
+    return evaluate(program, xp, xp.asarray(ROWS), xp.asarray(ROWS[1]))
+
+
+def evaluate(program: str, xp: Any, A: Any, V: Any) -> Any:
+    """What the program gives for these operands."""
+    return eval(program, {"xp": xp, "A": A, "V": V, **NAMES})
+
+
+def run_traced(program: str, xp: Any) -> Any:
+    """What the program gives under `jit`, where `A` and `V` are tracers, as is all made of them."""
+    return hloom.jit(lambda A, V: evaluate(program, xp, A, V))(ROWS, ROWS[1])
 
 
 def flat(result: Any) -> list[np.ndarray]:
@@ -39,7 +48,10 @@ def flat(result: Any) -> list[np.ndarray]:
 
 
 def check(program: str, *, jit: bool = True, rtol: float = 0.0, kind: bool = True) -> None:
-    """The program means the same to both; `kind`: errors are of NumPy's type."""
+    """The program means the same to both; `kind`: errors are of NumPy's type.
+
+    Without `jit` it is run eagerly only: where the shape of its result depends on values.
+    """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -50,7 +62,7 @@ def check(program: str, *, jit: bool = True, rtol: float = 0.0, kind: bool = Tru
     with hloom.enable_x64():
         compare(program, expected, run(program, jnp), rtol)
         if jit:
-            compare(f"jit: {program}", expected, hloom.jit(lambda: run(program, jnp))(), rtol)
+            compare(f"jit: {program}", expected, run_traced(program, jnp), rtol)
 
 
 def fails_alike(program: str, error: Exception, kind: bool, jit: bool) -> None:
@@ -58,7 +70,7 @@ def fails_alike(program: str, error: Exception, kind: bool, jit: bool) -> None:
     expected: Any = type(error) if kind else Exception
     if isinstance(error, np.exceptions.AxisError):
         expected = (ValueError, IndexError)
-    for run_it in [run, lambda p, xp: hloom.jit(lambda: run(p, xp))()][: 1 + jit]:
+    for run_it in [run, run_traced][: 1 + jit]:
         try:
             result = run_it(program, jnp)
         except Exception as ours:
