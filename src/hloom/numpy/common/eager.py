@@ -257,7 +257,7 @@ def binary(fun: Callable[[Any, Any], Any], general: Callable[..., Any] = run) ->
                     return tables[key][x1.aval, x2.aval]([x1._buf, x2._buf])
                 aval, buf = OPERANDS[key][x2.__class__][x2]
                 return tables[key][x1.aval, aval]([x1._buf, buf])
-        except (KeyError, RuntimeError, TypeError, ValueError):
+        except (KeyError, RuntimeError, TypeError, ValueError, OverflowError):
             pass
         refuse(name, out, where, fun, wrong)
         return general(fun, tables, name, (x1, x2))
@@ -292,7 +292,7 @@ def ternary(
                     (x3.aval, x3._buf) if x3.__class__ is Array else scalars[x3.__class__][x3]
                 )
                 return tables[key][x1.aval, aval2, aval3]([x1._buf, buf2, buf3])
-        except (KeyError, RuntimeError, TypeError, ValueError):
+        except (KeyError, RuntimeError, TypeError, ValueError, OverflowError):
             pass
         return general(fun, tables, name, (x1, x2, x3))
 
@@ -325,7 +325,7 @@ def operators(
                     return tables[key][self.aval, other.aval]([self._buf, other._buf])
                 aval, buf = OPERANDS[key][other.__class__][other]
                 return tables[key][self.aval, aval]([self._buf, buf])
-            except (KeyError, RuntimeError, TypeError, ValueError):
+            except (KeyError, RuntimeError, TypeError, ValueError, OverflowError):
                 pass
         if key is None and inlines and not self.aval.is_wide and inlined(other):
             return fun(self, other)
@@ -339,7 +339,7 @@ def operators(
             try:
                 aval, buf = OPERANDS[key][other.__class__][other]
                 return tables[key][aval, self.aval]([buf, self._buf])
-            except (KeyError, RuntimeError, TypeError, ValueError):
+            except (KeyError, RuntimeError, TypeError, ValueError, OverflowError):
                 pass
         if key is None and inlines and not self.aval.is_wide and inlined(other):
             return fun(other, self)
