@@ -80,9 +80,10 @@ processor or many. (Another kind of processor or another jaxlib may give others.
 
 An elementwise function gives one result for one operand: the other elements of the array do not
 matter, nor whether it is called eagerly, by itself under `jit`, vectorised, or with a constant.
-(Exceptions, by one or two units in the last place: a constant operand of `lgamma` of f64; with
-jaxlib 0.12, functions along last axes of fewer than 16 elements, where they are fused with what is
-not elementwise; and `sinc` of such rows under `vmap`.) What may differ, in the last digits:
+(Exceptions, by one or two units in the last place: a constant operand of `lgamma` of f64; `sinc`
+of rows of fewer than 16 elements under `vmap`; with jaxlib 0.12, other functions of such rows,
+where they are fused with what is not elementwise. By more: `igamma_grad_a` of f64 where the second
+operand is close to the least subnormal numbers.) What may differ, in the last digits:
 
 - **Under `jit`, a product followed by a sum** is rounded once, not twice (see *A product and a sum
   round twice*), also where one of them belongs to the next function; and how they are paired may
