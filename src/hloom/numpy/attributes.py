@@ -208,10 +208,6 @@ def byteswap(self: Any) -> Any:
 
 
 # ---- parts and axes -----------------------------------------------------------------------------
-def _is_complex(x: Array) -> bool:
-    return x.aval.kind == "complex"
-
-
 @eager.unary
 def _reversed_axes(x: Any) -> Any:
     return transpose(x, tuple(range(x.aval.ndim))[::-1])

@@ -78,7 +78,7 @@ def _is_numpys(x: Any) -> bool:
 
 
 def _assigns(left: Any, options: dict[str, Any], frame: FrameType) -> bool:
-    """Whether the caller executes `a += x`, and not at `np.add(a, x, out=a)`.
+    """Whether the caller executes `a += x`, and not `np.add(a, x, out=a)`.
 
     The first is `a = a + x`, which may be traced; the second writes into `a`.
     """
